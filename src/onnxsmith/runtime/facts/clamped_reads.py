@@ -15,7 +15,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
 from onnxsmith.types.dtypes import DType
 
-#: The opset that brought CastLike; Reshape keeps sizes of 0 since the one before.
+#: The first opset with CastLike; Reshape keeps sizes of 0 since the one before.
 SINCE = 15
 #: Operators that read or write along one axis, and those that take several indices for each element.
 _ALONG = frozenset({"Gather", "GatherElements", "ScatterElements"})

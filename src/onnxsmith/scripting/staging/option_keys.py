@@ -8,6 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
+from onnxsmith.graphs.identity import Itself
 
 
 class _Message(Protocol):
@@ -42,25 +43,10 @@ def option_key(value: object) -> Hashable:
     try:
         hash(value)
     except TypeError:
-        return _ById(value)
+        return Itself(value)
     return cast(Hashable, value)
 
 
 def bounds_of(part: slice[object, object, object]) -> tuple[object, object, object]:
     """The three parts of a slice."""
     return part.start, part.stop, part.step
-
-
-class _ById:
-    """An object as itself; it is kept, so that its id stays its own."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-
-    def __hash__(self) -> int:
-        return id(self._value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other._value is self._value
