@@ -219,6 +219,7 @@ class _Drawn:
         begun = {*states, counter}
         self.fill(inner, self.random.randint(0, 3))
         results = [(self.result(inner, kind, begun), kind) for kind in carried]
+        self.rearrange(results, states)
         if is_while:
             step = self.add(inner, "Add", [states[0], self.constant(inner, "count", np.int64(1))], ["count"])[
                 0
@@ -229,9 +230,13 @@ class _Drawn:
                 going = self.add(inner, "And", [going, self.read(inner, "truth")], ["truth"])[0]
         else:
             going = self.condition(inner, given)
+            truths = [place for place, kind in enumerate(carried) if kind == "truth"]
+            if truths and self.random.random() < 0.3:
+                results[self.random.choice(truths)] = self.random.choice((going, given)), "truth"
+        is_apart = self.random.random() < 0.7  # some runtimes want outputs of a body apart
         seen: set[str] = set()
-        for place, (name, kind) in enumerate(results):  # some runtimes want outputs of a body apart
-            if name in seen or name == going:
+        for place, (name, kind) in enumerate(results):
+            if is_apart and name in (*seen, going):
                 results[place] = self.add(inner, "Identity", [name], [kind])[0], kind
             seen.add(results[place][0])
         is_collecting = self.random.random() < (0.02 if self.is_plain else 0.15)
@@ -243,6 +248,16 @@ class _Drawn:
             scope.values[kind].append(name)
         if extra:
             self.add(scope, "ReduceSum", [outputs[-1]], ["number"], keepdims=0)
+
+    def rearrange(self, results: list[tuple[str, str]], states: Sequence[str]) -> None:
+        """Let some variables of a loop keep their values, get that of another one, or one that another gets, too."""
+        for place, (_, kind) in enumerate(results):
+            alike = [other for other, (_, its) in enumerate(results) if its == kind]
+            draw, chosen = self.random.random(), self.random.choice(alike)
+            if draw < 0.2:
+                results[place] = states[chosen], kind
+            elif draw < 0.35:
+                results[place] = results[chosen]
 
     def condition(self, inner: _Scope, given: str) -> str:
         draw = self.random.random()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -184,6 +185,30 @@ def program(x: FLOAT, n: INT64):
     for count in range(4):
         arguments = np.float32(1), np.int64(count)
         assert again(*arguments) == model(*arguments)
+
+
+#: Results of a body that carries two truth values `p` and `q`: `c` is the condition, and `g` the next one.
+_RESULTS = {
+    "exchanged": ("q", "p", True),
+    "one for both": ("q", "q", True),
+    "a new one for both": ("r", "r", True),
+    "the condition": ("c", "p", False),
+    "the next condition": ("g", "q", False),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "is_statement"), _RESULTS.values(), ids=_RESULTS)
+def test_variables_of_a_loop_get_each_others_values(one: str, other: str, is_statement: bool) -> None:
+    """`p, q = q, p` is a statement; the condition of a loop has no variable, and makes it a function."""
+    text = f"""<ir_version: 8, opset_import: ["": 18]>
+        main (int64 n, bool x, bool y) => (bool u, bool v) {{
+            u, v = Loop (n, , x, y) <body = body (int64 i, bool c, bool p, bool q) => (bool g, bool {one}, bool {other})
+                {{ r = And (p, q)  g = Identity (c) }}>
+        }}"""
+    model = onnx.parser.parse_model(text)
+    decompiled = onnxsmith.decompile(model)
+    assert ("@graph" not in decompiled) == is_statement
+    assert not differences(model, compile_text(decompiled)), decompiled
 
 
 def test_no_variable_is_assigned_to_itself() -> None:

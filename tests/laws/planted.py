@@ -240,15 +240,15 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
         ),
         Fault(
             "decompiling/loops.py",
-            "return len(set(results)) == len(results)",
-            "return True",
-            "a value that two variables of a loop get is written as a statement",
+            "    if any(user is not passing for user in uses):\n        return False\n",
+            "",
+            "a loop whose body reads its condition is written as a statement",
         ),
         Fault(
             "decompiling/loops.py",
-            "if result.producer() is None and result is not inside:",
-            "if result.producer() is None and result not in body.inputs:",
-            "variables of a loop that change places are written as a statement",
+            "if result.graph is not body or result in (body.inputs[1], body.outputs[0]):",
+            "if result.graph is not body or result is body.inputs[1]:",
+            "a loop that carries its condition as a variable, too, is written as a statement",
         ),
     ),
     "reference-kernels": (

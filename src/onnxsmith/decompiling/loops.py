@@ -51,10 +51,9 @@ def is_loop_statement(script: ScriptWriter, node: ir.Node) -> bool:
             return False
         if not _is_tensor(script, result) or not _is_tensor(script, inside) or carried[position] is None:
             return False
-        if result.producer() is None and result is not inside:
-            return False  # what comes from outside, or changes places, is no assignment
-    results = list(body.outputs)[1:]
-    return len(set(results)) == len(results)
+        if result.graph is not body or result in (body.inputs[1], body.outputs[0]):
+            return False  # a value of another graph, or the condition, which has no variable
+    return True
 
 
 def _body(node: ir.Node) -> ir.Graph:
