@@ -48,6 +48,18 @@ def test_features(kinds: list[str]) -> None:
     assert judged(7, kinds).kind == "equal"
 
 
+@pytest.mark.parametrize(
+    ("seed", "kinds"),
+    [
+        (530670119, ["InstanceNorm1d", "zero_distance"]),
+        (155997336, ["InstanceNorm1d, plain", "zero_distance", "detached_copy"]),
+    ],
+)
+def test_distances_of_rows_that_are_equal_but_for_rounding(seed: int, kinds: list[str]) -> None:
+    """torch's own gradients move by more than ours differ, for inputs that are a rounding away."""
+    assert judged(seed, kinds).kind == "equal"
+
+
 @pytest.mark.parametrize("kind", ["saved_tensor_hooks", "backward hook of both gradients"])
 def test_what_a_model_cannot_say_is_refused(kind: str) -> None:
     assert judged(7, [kind]).kind == "refused"
