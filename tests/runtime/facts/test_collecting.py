@@ -150,6 +150,22 @@ def of_a_sequence(x: FLOAT["M", "N"], n: INT64):
     return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
 
 
+@script
+def put_and_read(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        return c, op.SequenceAt(op.SequenceInsert(op.SequenceEmpty(), op.Gather(x, i), i), i)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def erased_and_read(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        return c, op.SequenceAt(op.SequenceErase(op.SplitToSequence(x, [1, 1], axis=0), i), i)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
 TABLE = np.ones((2, 4), np.float32)
 SIGNS = np.float32([[1, -1, 2, 3], [1, 1, -1, 2]])
 CASES: dict[str, tuple[Any, list[Any], list[int]]] = {
@@ -171,6 +187,8 @@ CASES: dict[str, tuple[Any, list[Any], list[int]]] = {
     "an index in a body inside, once": (of_two_rows, [SIGNS, ONE], [1, 3]),
     "an index in a function": (by_a_function, [TABLE, NONE], [0, 4]),
     "a tensor of a sequence": (of_a_sequence, [TABLE, NONE], [0, 1, 4]),
+    "a sequence without a rank": (put_and_read, [TABLE, NONE], [0, 4]),
+    "a sequence that the body makes": (erased_and_read, [TABLE, NONE], [0, 1, 4]),
     "text": (text, [np.array(["a", "b"], object), NONE], [0, 2]),
 }
 
@@ -211,6 +229,57 @@ def test_the_first_row_of_an_empty_table_is_not_read() -> None:
 )
 def test_an_index_into_nothing_does_not_fail(function: Any, inputs: list[Any], shape: list[int]) -> None:
     assert function.to_model()(*inputs).tolist() == shape
+
+
+_CONSTANT = graph(lambda j, d, t: (d, t))
+_ONE = graph(lambda: op.Constant(value_ints=[1]))
+#: Operators that fail on no elements, or on a zero, between a row of whole numbers and a size.
+PARTIAL: dict[str, Callable[[Any], Any]] = {
+    "ArgMax": lambda row: op.ArgMax(row, keepdims=1),
+    "ArgMin": lambda row: op.ArgMin(row, keepdims=1),
+    "ReduceMax": lambda row: op.ReduceMax(row),
+    "ReduceMin": lambda row: op.ReduceMin(row, [0]),
+    "Div": lambda row: op.Div(12, row)[1:2],
+    "Mod": lambda row: op.Mod(13, row)[1:2],
+    "TopK": lambda row: op.TopK(row, op.Shape(row), outputs=2)[1][:1],
+    "Split": lambda row: op.Split(row, num_outputs=2, outputs=2)[1][:1],
+    "OneHot": lambda row: op.Shape(op.OneHot(row, op.ReduceSum(row, keepdims=0), [0, 1]))[1:],
+    "Conv": lambda row: op.Cast(_windows(op.Cast(op.Unsqueeze(row, [0, 1]), to=1)), to=7)[0, 0, :1],
+    "Loop": lambda row: op.Loop(op.ArgMax(row, keepdims=0), True, row[1:2], body=_CONSTANT, outputs=1),
+    "If": lambda row: op.If(row[0] > 0, then_branch=graph(lambda: op.ArgMax(row)), else_branch=_ONE),
+}
+
+
+def _windows(x: Any) -> Any:
+    return op.Conv(x, np.ones((1, 1, 2), np.float32))
+
+
+def size_of_a_row(operator: str) -> Model:
+    def body(x: Any, table: Any, n: Any) -> Any:
+        def iteration(i: Any, c: Any) -> Any:
+            return c, op.Slice(x, [0], PARTIAL[operator](op.Gather(table, i)))
+
+        return op.Shape(op.Loop(n, True, body=graph(iteration), outputs=1))
+
+    return trace(body, FLOAT["N"], INT64["R", "C"], INT64)
+
+
+@pytest.mark.parametrize("operator", PARTIAL)
+def test_a_size_behind_an_operator_that_fails_on_nothing(operator: str) -> None:
+    """As many elements as one iteration collects; and none are needed where there is no row to read."""
+    model = size_of_a_row(operator)
+    shipped = model.for_runtime().proto.SerializeToString()
+    x, rows = np.arange(9, dtype=np.float32), np.array([[2, 3, 1], [1, 1, 1]])
+    wanted = model(x, rows, ONE)[1]
+    assert wanted in range(1, 9)
+    assert model(x, rows, NONE).tolist() == [0, wanted]
+    names = [each.name for each in model.proto.graph.input]
+    outcome = run(shipped, dict(zip(names, (x, rows, NONE), strict=True)))
+    assert [each.tolist() for each in outcome.results.values()] == [[0, wanted]]
+    for nothing in (rows[:0], rows * 0):
+        assert model(x, nothing, NONE)[0] == 0
+    if operator in {"ArgMax", "ArgMin", "ReduceMax", "ReduceMin"}:
+        assert model(x, rows[:, :0], NONE)[0] == 0
 
 
 @pytest.mark.parametrize("length", [0, 2])

@@ -17,9 +17,9 @@ from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, plain_domain
+from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.clamped_reads import CLAMPED, SINCE, clamped
+from onnxsmith.runtime.facts.clamped_reads import PARTIAL, SINCE, clamped
 from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -29,15 +29,6 @@ FAMILY = Family()
 _WHERE = 9
 #: Constants with more elements than this say nothing of shapes.
 _MOST_ELEMENTS = 64
-#: Operators that fail where nothing stands at an index, and have no form that does not; and those that may fail on
-#: what follows from it: no row has a greatest element without elements, and no whole number is divided by zero.
-_FAILING = frozenset({"Scatter", "SequenceErase", "SequenceInsert"})
-_FAILING_ON_NOTHING = frozenset(
-    (
-        *("ArgMax", "ArgMin", "AveragePool", "Conv", "Det", "Div", "Inverse", "MaxPool", "Mod", "OneHot"),
-        *("ReduceMax", "ReduceMin", "Resize", "Split", "SplitToSequence", "TopK"),
-    )
-)
 #: The prefix of names for sizes that have none, which no size of a model has.
 _UNNAMED = "onnxsmith: size "
 
@@ -67,11 +58,7 @@ _Sizes = Sequence[int | tuple[str, int]] | None
 
 
 def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
-    """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output.
-
-    Outputs are left out whose sizes only an iteration tells that may fail. With a number that the loop never reaches,
-    it may look for the greatest element of a row that has none.
-    """
+    """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output."""
     node = site.node
     body = _body(site)
     states = max(0, len(node.input) - 2)
@@ -80,19 +67,16 @@ def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
     places = {
         place: body.output[place + 1]
         for place in range(states, min(len(node.output), len(body.output) - 1))
-        if node.output[place] and _is_dynamic(body.output[place + 1].type)
+        if node.output[place] and _is_dynamic(body.output[place + 1].type, site.emit.version)
     }
     if not places or not all(node.input[2:]):
         return {}
     found = _inferred_sizes(site, body, [each.name for each in places.values()])
-    result: dict[int, _Sizes] = {}
-    for place, info in places.items():
-        sizes = found.get(info.name)
-        if sizes is not None:
-            result[place] = sizes
-        elif not _may_fail(site, body, info.name):
-            result[place] = None
-    return result
+    return {
+        place: found.get(info.name)
+        for place, info in places.items()
+        if info.name in found or site.emit.version >= SINCE or _is_total(body, info.name)
+    }
 
 
 def _body(site: Site) -> onnx.GraphProto | None:
@@ -107,37 +91,14 @@ def _body(site: Site) -> onnx.GraphProto | None:
     return body if whole is None else whole.graph
 
 
-def _may_fail(site: Site, body: onnx.GraphProto, output: str) -> bool:
-    """True if an output may follow from what stands at the number of the iteration, where nothing may stand."""
-    failing = _FAILING if site.emit.version >= SINCE else _FAILING | CLAMPED
-    nodes = _needed(body, output)[0]
-    if _sequences(nodes) - {each.name for each in body.input} - _captured(body):
-        failing |= {
-            "SequenceAt"
-        }  # of one that the body itself makes: whether it is empty is not known before
-    return _reads_at(nodes, {body.input[0].name}, failing)
+def _is_total(body: onnx.GraphProto, output: str) -> bool:
+    """True if no operator that an output follows from may fail for want of elements."""
+    return PARTIAL.isdisjoint(each.op_type for each in all_nodes(_needed(body, output)[0]))
 
 
 def _sequences(nodes: Sequence[onnx.NodeProto]) -> set[str]:
     """The sequences that nodes read tensors of."""
     return {each.input[0] for each in all_nodes(nodes) if each.op_type == "SequenceAt"}
-
-
-def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str], failing: Set[str]) -> bool:
-    """True if nodes read elements by an index that follows from one of these values, which grow by what follows."""
-    for node in nodes:
-        if numbers.isdisjoint(_reads(node)):
-            continue
-        is_index = not numbers.isdisjoint(node.input[1:])
-        if plain_domain(node.domain) or (is_index and node.op_type in failing):
-            return True
-        if node.op_type in _FAILING_ON_NOTHING:
-            return True
-        for inner in inner_graphs(node):
-            if _reads_at(inner.node, numbers | {each.name for each in inner.input if is_index}, failing):
-                return True
-        numbers.update(node.output)
-    return False
 
 
 def give_sizes(site: Site, loop: onnx.NodeProto, shapes: Mapping[int, _Sizes]) -> None:
@@ -153,8 +114,9 @@ def give_sizes(site: Site, loop: onnx.NodeProto, shapes: Mapping[int, _Sizes]) -
             target = emit.where(has_some, shape, _joined(emit, sizes))
         else:
             target = _of_an_iteration(site, body, body.output[place + 1].name, shape, has_some)
-        # A size of 0 in the shape is the size that stands there already, which is 0.
-        emit.op("Reshape", raw, target, into=collected)
+        # A size of 0 in the shape is the size that stands there already, which is 0, where the runtime knows the rank.
+        knows_rank = body.output[place + 1].type.tensor_type.HasField("shape")
+        emit.op("Reshape", raw, target, into=collected, allowzero=None if knows_rank else 1)
 
 
 def _joined(emit: Emitter, sizes: Sequence[int | tuple[str, int]]) -> str:
@@ -214,10 +176,12 @@ def _has_iterations(site: Site) -> bool:
     return is_counted and goes_on
 
 
-def _is_dynamic(proto: onnx.TypeProto) -> bool:
-    """True if the runtime knows the rank of an element, and not all of its sizes."""
-    shape = proto.tensor_type.shape
-    return proto.tensor_type.HasField("shape") and not all(each.HasField("dim_value") for each in shape.dim)
+def _is_dynamic(proto: onnx.TypeProto, version: int) -> bool:
+    """True if the runtime does not know all sizes of an element. Without a rank, they have no form before `SINCE`."""
+    tensor = proto.tensor_type
+    if not tensor.HasField("shape"):
+        return version >= SINCE
+    return not all(each.HasField("dim_value") for each in tensor.shape.dim)
 
 
 def _inferred_sizes(
