@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -35,10 +36,10 @@ def drawn(draw: random.Random, depth: int) -> Any:
     kind = draw.random()
     if depth and kind < 0.6:
         parts = [drawn(draw, depth - 1) for _ in range(draw.randint(1, 3))]
-        form = draw.choice(("list", "tuple", "dict", "dataclass"))
-        if form == "dict":
+        form = draw.choice(("list", "tuple", "dict", "OrderedDict", "dataclass"))
+        if form in {"dict", "OrderedDict"}:
             keys = [draw.choice(("w", "b", "my key", 3)), "k1", "k2"]
-            return dict(zip(keys, parts, strict=False))
+            return (dict if form == "dict" else OrderedDict)(zip(keys, parts, strict=False))
         if form == "dataclass":
             return Pair(parts[0], parts[-1] if len(parts) > 1 else draw.choice((2, None)))
         return parts if form == "list" else tuple(parts)
@@ -68,7 +69,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(mapped(function, each) for each in value)
     if isinstance(value, dict):
-        return {key: mapped(function, each) for key, each in value.items()}
+        return type(value)((key, mapped(function, each)) for key, each in value.items())
     if isinstance(value, Pair):
         return Pair(mapped(function, value.first), mapped(function, value.second))
     return function(value) if isinstance(value, np.ndarray) else None
@@ -100,6 +101,13 @@ def _same(one: Any, other: Any) -> bool:
     return bool(np.array_equal(one, other)) and np.shape(one) == np.shape(other)
 
 
+#: Containers that a function gives.
+PACKINGS: tuple[Callable[[list[Any]], Any], ...] = (
+    list,
+    lambda arrays: {"first": arrays[0], "rest": tuple(arrays[1:])},
+    lambda arrays: OrderedDict(all=[arrays]),
+    lambda arrays: Pair(arrays[0], {"k": arrays[1:]}),
+)
 #: A derivative of a derivative, by the same structure.
 NESTED = (
     "jvp(grad)",
@@ -159,7 +167,7 @@ def structured(seed: int) -> Verdict:
     expected = mapped(lambda each: np.asarray(2 * next(counted) * each, np.float32), structure)
     is_numpys = draw.random() < 0.4
     function = xp.jit(_loss) if is_numpys else _loss
-    mode = draw.choice(("grad", "value_and_grad", "vjp", "jvp", "aux", *NESTED))
+    mode = draw.choice(("grad", "value_and_grad", "vjp", "jvp", "aux", "result", *NESTED))
     value = np.float32(sum((k + 1) * (each * each).sum() for k, each in enumerate(arrays)))
     every = list(range(len(arrays)))
     if mode in NESTED:
@@ -179,6 +187,13 @@ def structured(seed: int) -> Verdict:
     elif mode == "jvp":
         found = jvp(function)(structure, tangent=structure)
         wanted = (value, np.float32(2 * value))
+    elif mode == "result":
+        pack = draw.choice(PACKINGS)
+        doubled = lambda given: pack([each * 2.0 for each in leaves(given)])  # noqa: E731
+        function, twice = xp.jit(doubled) if is_numpys else doubled, [np.asarray(2 * each) for each in arrays]
+        back = dict(zip(map(id, arrays), twice, strict=True))
+        found = vjp(function)(structure, cotangent=pack(arrays)), jvp(function)(structure, tangent=structure)
+        wanted = (pack(twice), mapped(lambda each: back[id(each)], structure)), (pack(twice), pack(twice))
     else:  # an argument that the gradient is not by
         given = np.float32([1, 2])
         other = (lambda x, rest: _loss(x) + 0.0 * _loss(rest)) if not is_numpys else xp.jit(_of_two)

@@ -15,11 +15,13 @@ import onnxsmith.numpy as xp
 from onnxsmith.grad import grad
 
 POINTS = np.array([0.0, 0.3])
+RANK_ONE = np.outer([1.0, 2.0, 3.0], [1.0, 1.0, 2.0])
 #: The step, and the weights of values at multiples of it, of each derivative.
 DIFFERENCES = {
     1: (1e-4, {1: 0.5, -1: -0.5}),
     2: (1e-3, {1: 1, 0: -2, -1: 1}),
     3: (5e-3, {2: 0.5, 1: -1, -1: 1, -2: -0.5}),
+    4: (1e-2, {2: 1, 1: -4, 0: 6, -1: -4, -2: 1}),
 }
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sinc": lambda x: np.sinc(x),
@@ -44,6 +46,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "power": lambda x: np.power(1 + x, x),
     "prod of two zeros": lambda x: np.stack([x, x, 1 + x]).prod(axis=0),
     "prod of three zeros": lambda x: np.stack([x, 2 * x, 1 + x, x]).prod(axis=0),
+    "prod of four zeros": lambda x: np.stack([x, x, 1 + x, x, x]).prod(axis=0),
+    "det of rank one": lambda x: np.linalg.det(RANK_ONE + x[:, None, None] * np.eye(3)),
     "nanprod": lambda x: np.nanprod(np.stack([x, x, 1 + x]), axis=0),
     "cumprod": lambda x: np.cumprod(np.stack([x, 1 + x, x]), axis=0).sum(axis=0),
     "complex exp": lambda x: np.exp(1 + 1j * x).imag + np.exp(1j * x).real,
@@ -51,7 +55,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-THIRD = ["sinc", "prod of three zeros", "hypot"]
+THIRD = ["sinc", "prod of three zeros", "prod of four zeros", "det of rank one", "hypot"]
 
 
 @pytest.mark.filterwarnings("ignore::onnxsmith.errors.ModelWarning")  # a third derivative that is 0
@@ -60,6 +64,7 @@ THIRD = ["sinc", "prod of three zeros", "hypot"]
     [
         *((name, 2) for name in FUNCTIONS),
         *((name, 3) for name in THIRD),
+        ("prod of four zeros", 4),
         ("complex exp", 1),
         ("complex power", 1),
     ],

@@ -363,10 +363,13 @@ def refuse_lost(arguments: Sequence[Argument], casts: Casts, shown: str) -> None
 
 def numpys_model(
     function: MakesModels, bound: Bound, arguments: Sequence[Argument], kinds: Sequence[AnyValueType]
-) -> Model:
-    """The model of numpy code: for these sizes, or for any where the code is such that only a `Loop` can run it."""
+) -> tuple[Model, object]:
+    """The model of numpy code: for these sizes, or for any where the code is such that only a `Loop` can run it.
 
-    def made(types: Sequence[AnyValueType]) -> Model:
+    And the result of the code, with a `Slot` for each output.
+    """
+
+    def made(types: Sequence[AnyValueType]) -> tuple[Model, object]:
         args, kwargs = bound.handed(types_of(arguments, types))
         return function.model_for(args, kwargs)
 

@@ -46,7 +46,7 @@ from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset
 from onnxsmith.grad.open_sizes import OpenSizes
-from onnxsmith.grad.results import check_form, cotangents_of, put_together
+from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
 from onnxsmith.graphs.model import Model
@@ -502,7 +502,8 @@ class Gradient(Specialised[KeptCall]):
             types = dict(zip(bound.names, kinds, strict=True))
             return in_new_opset(make_model(function, {"input_types": types})), {}, None
         if isinstance(function, MakesModels):
-            return in_new_opset(numpys_model(function, bound, arguments, kinds)), {}, None
+            model, result = numpys_model(function, bound, arguments, kinds)
+            return in_new_opset(model), {}, taken_apart(result)[1]
         try:
             model, casts, form = traced_function(
                 function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array

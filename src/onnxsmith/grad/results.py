@@ -30,7 +30,7 @@ def taken_apart(result: Any) -> tuple[Any, Held]:
 
 
 def _form(value: Any, leaves: list[Any]) -> Held:
-    inner = parts(value)
+    inner = None if isinstance(value, Slot) else parts(value)
     if inner is not None:
         return rebuilt(value, [_form(each, leaves) for _, each in inner])
     if value is None:
@@ -87,6 +87,8 @@ def _has_form(form: Held, given: Any) -> bool:
     inner, theirs = parts(form), parts(given)
     if inner is None or theirs is None:
         return inner is None and given is None
-    return [key for key, _ in inner] == [key for key, _ in theirs] and all(
-        _has_form(one, other) for (_, one), (_, other) in zip(inner, theirs, strict=True)
-    )
+    if isinstance(form, tuple | list) and isinstance(given, tuple | list):  # whose items may have names
+        is_alike = len(inner) == len(theirs)
+    else:
+        is_alike = [key for key, _ in inner] == [key for key, _ in theirs]
+    return is_alike and all(_has_form(one, other) for (_, one), (_, other) in zip(inner, theirs, strict=True))

@@ -22,8 +22,10 @@ class Known:
 class MakesModels:
     """A callable that makes models of itself."""
 
-    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> Model:
-        """The model for inputs of these types, in the order of the parameters and by name.
+    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> tuple[Model, object]:
+        """The model for inputs of these types, in the order of the parameters and by name, and its result.
+
+        The result has a `Slot` in the place of each output.
 
         `float` is a number of Python's, and what is no type is an option as it is; `Known` holds any option.
         """

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, number, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.linalg.lu import factored
 from onnxsmith.algorithms.linalg.matrices import ONE, diagonal, numbers, sizes
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
@@ -24,10 +25,11 @@ def _sign(pivots: TensorValue) -> TensorValue:
     return op.Sub(ONE, op.Mul(np.float64(2), converted(odd, DType.DOUBLE)))
 
 
-@algorithm(name="determinant_of_factors")
-def determinant(factors: Field, pivots: TensorValue) -> Field:
+@algorithm(has_gradient=True)
+def determinant(a: Field) -> Field:
     """The determinant, of the factors."""
-    return product_along(diagonal(factors)) * Field(_sign(pivots))
+    factors = factored(a)
+    return product_along(diagonal(factors.both)) * Field(_sign(factors.pivots))
 
 
 def product_along(vectors: Field) -> Field:

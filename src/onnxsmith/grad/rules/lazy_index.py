@@ -227,6 +227,7 @@ RULES: dict[tuple[str | int, ...], str] = {
     ("onnxsmith.algorithms", "j0"): "special",
     ("onnxsmith.algorithms", "y0"): "special",
     ("", "Det"): "transforms",
+    ("onnxsmith.algorithms", "determinant"): "transforms",
     ("", "DFT"): "transforms",
     ("", "STFT"): "transforms",
     ("", "TensorScatter"): "transforms",

@@ -122,7 +122,8 @@ def extreme_along(step: Step, g: Tensor) -> Cotangents:
 def product_along(step: Step, g: Tensor) -> Cotangents:
     """The product of all others: by division, and for a zero by the products of the other zeros and of the rest.
 
-    Two or three zeros make it zero; their product stays there for derivatives up to the third.
+    Several zeros make it zero. The product of up to three others, by sums of powers, stays there for further
+    derivatives; that of more has infinite ones from the fourth on, and not wrong ones.
     """
     x = step.input()
     is_zero = op.Equal(x, 0.0)
@@ -130,9 +131,11 @@ def product_along(step: Step, g: Tensor) -> Cotangents:
     safe = op.Where(is_zero, 1.0, x)
     rest = _reduced("ReduceProd", safe, step)
     small = op.Where(is_zero, x, 0.0)
-    other = _reduced("ReduceSum", small, step) - small
-    two = (other * other - _reduced("ReduceSum", small * small, step) + small * small) * 0.5
-    of_zeros = op.Where(op.Equal(zeros, 1.0), 1.0, op.Where(op.Equal(zeros, 2.0), other, two))
+    one, squares, cubes = (_reduced("ReduceSum", each, step) - each for each in (small, small**2, small**3))
+    three = (one * (one * one - 3.0 * squares) + 2.0 * cubes) / 6.0
+    of_zeros = op.Abs(one) ** 3.5
+    for count, product in ((4.0, three), (3.0, (one * one - squares) * 0.5), (2.0, one), (1.0, 1.0)):
+        of_zeros = op.Where(op.Equal(zeros, count), product, of_zeros)
     others = op.Where(is_zero, rest * of_zeros, _reduced("ReduceProd", x, step) / safe)
     return (others * kept(step, g),)
 

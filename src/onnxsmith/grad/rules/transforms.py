@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.broadcasting import as_type_of, filled_like
 from onnxsmith.grad.operators import op
@@ -14,10 +18,18 @@ from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.through import defined
 
-#: Up to as many rows the cofactors of a matrix are computed one by one.
+#: Up to as many rows the cofactors of a matrix are computed one by one; and those of numpy code, which has the factors
+#: of others.
 _MOST_ROWS = 32
+_FEW_ROWS = 8
 
 
+def _is_small(inputs: Sequence[Value | None], attributes: Mapping[str, object], outputs: int) -> bool:
+    rows = [each.shape[-1] for each in inputs if isinstance(each, Tensor) and each.shape]
+    return len(inputs) == 1 and all(isinstance(each, int) and each <= _FEW_ROWS for each in rows)
+
+
+@rule("determinant", domain=ALGORITHMS, only=_is_small)
 @rule("Det")
 def determinant(step: Step, g: Tensor) -> Cotangents:
     """The cofactors, which there are also for a matrix that has no inverse; of many rows, by the inverse."""

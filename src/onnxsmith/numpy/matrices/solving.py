@@ -107,16 +107,23 @@ def inv(x: ArrayLike, /) -> Array:
     return as_type(inverse, a.dtype)
 
 
+def _where_numbers(a: Array, part: TensorValue) -> TensorValue:
+    """A part of a result, NaN for matrices with a NaN: pivots are chosen as if it were not there."""
+    z = tensors_of(a)
+    is_nan = reductions.any_true(z.is_nan(), [z.rank - 2, z.rank - 1], False)
+    return op.Where(is_nan, np.float64(np.nan), part)
+
+
 @recorded()
-def _determinants(a: Array) -> tuple[Array, Array, Array]:
+def _determinant(a: Array) -> Array:
+    return array_from(determinants.determinant(working(a)).map(lambda part: _where_numbers(a, part)))
+
+
+@recorded()
+def _sign_and_log(a: Array) -> tuple[Array, Array]:
     factors = lu.factored(working(a))
     sign, size = determinants.sign_and_log(factors.both, factors.pivots)
-    whole = determinants.determinant(factors.both, factors.pivots)
-    # Pivots are chosen as if NaN were not there.
-    z = tensors_of(a)
-    is_nan, nan = reductions.any_true(z.is_nan(), [z.rank - 2, z.rank - 1], False), np.float64(np.nan)
-    whole = whole.map(lambda part: op.Where(is_nan, nan, part))
-    return array_from(whole), array_from(sign), array_from(op.Where(is_nan, nan, size))
+    return array_from(sign), array_from(_where_numbers(a, size))
 
 
 @public("linalg.det")
@@ -128,7 +135,7 @@ def det(x: ArrayLike, /) -> Array:
     Array(5.)
     """
     a = matrices(x, square=True)
-    return as_type(_determinants(a)[0], a.dtype)
+    return as_type(_determinant(a), a.dtype)
 
 
 @public("linalg.slogdet")
@@ -141,7 +148,7 @@ def slogdet(x: ArrayLike, /) -> SlogdetResult:
     Array(-1.)
     """
     a = matrices(x, square=True)
-    _, sign, size = _determinants(a)
+    sign, size = _sign_and_log(a)
     return SlogdetResult(as_type(sign, a.dtype), as_type(size, part_dtype(a.dtype)))
 
 

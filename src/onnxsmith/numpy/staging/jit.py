@@ -77,8 +77,8 @@ class Jitted(StandsFor, MakesModels, Specialised[_Made]):
             return Jitted(self.__wrapped__.__get__(instance), self._static)
         return found
 
-    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> Model:
-        """The model of the function, as `to_model` makes it."""
+    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> tuple[Model, object]:
+        """The model of the function, as `to_model` makes it, and what the function gives."""
         return plain_model(self.__wrapped__, types, named)
 
     def watch(self) -> Watch:

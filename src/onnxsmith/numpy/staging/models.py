@@ -152,8 +152,11 @@ def to_model(
 
 def plain_model(
     function: Callable[..., Any], types: Sequence[object], named: Mapping[str, object]
-) -> CodeModel:
-    """The model that `to_model` makes for these types, without options: any parameter may be given by name."""
+) -> tuple[CodeModel, Held]:
+    """The model that `to_model` makes for these types, without options: any parameter may be given by name.
+
+    And the result of the function, with a `Slot` in the place of each output.
+    """
     plain = plain_function(function)
     reading = _Types()
     given = _bound(plain, types, named)
@@ -162,7 +165,7 @@ def plain_model(
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
     model.report = ModelReport()
-    return model
+    return model, made.result_form
 
 
 def _read_verify(verify: bool | float) -> float | None:

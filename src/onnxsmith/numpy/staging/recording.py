@@ -35,7 +35,7 @@ from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
-from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild, form_of
 from onnxsmith.numpy.staging.wording import in_numpys_words
 from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
@@ -201,6 +201,8 @@ class Recording:
         leaves = [each._replace(dtype=self.narrowed(each.dtype)) for each in leaves]
         self._rebuild: Rebuild = lambda given: None
         self._count = 0
+        #: The result, with a Slot in the place of each output.
+        self.result_form: Held = None
         #: The errors that the function may raise: the last output says which one.
         self._errors: list[RaisedError] = []
         #: The inputs that the function writes to, by position: their new elements are the last outputs.
@@ -222,7 +224,9 @@ class Recording:
             noting = noting_places() if finds_order else contextlib.nullcontext()
             marked = contextlib.nullcontext() if finds_order else collecting_reads(self._reads)
             with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noting, marked:
-                self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+                result = staged(function.arguments(given))
+                self._rebuild = outputs.taken_from(result, "")
+                self.result_form = form_of(result)
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model:
                     outputs.tensors = guarded(raises, outputs.tensors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, cast
 
@@ -22,7 +23,7 @@ from onnxsmith.numpy.matrices.solving import SlogdetResult
 from onnxsmith.numpy.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt
 
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: Puts a result together of what the model gave, in order.
@@ -126,6 +127,21 @@ class Outputs:
                 help="return arrays and numbers, in tuples, lists and dicts as you like",
             )
         return lambda given: value
+
+
+def form_of(result: Held) -> Held:
+    """A result with a Slot for each output of its model; rows that a loop has collected have several in one place."""
+    positions = itertools.count()
+
+    def form(value: Held) -> Held:
+        inner = parts(value)
+        if inner is not None:
+            return rebuilt(value, [form(each) for _, each in inner])
+        if isinstance(value, GrownRows):
+            return tuple(form(each) for each in value.columns)
+        return Slot(next(positions))
+
+    return form(result)
 
 
 def _as_numpys(elements: Elements) -> Elements:

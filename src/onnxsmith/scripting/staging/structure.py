@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -20,6 +21,9 @@ from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+#: The dicts that are taken apart; a user's own class may mean something else by its items.
+_DICTS = frozenset({dict, OrderedDict, defaultdict})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def parts(value: Held) -> list[tuple[Any, Held]] | None:
     if isinstance(value, tuple | list):
         names: Sequence[Any] = getattr(value, "_fields", range(len(value)))
         return list(zip(names, value, strict=True))
-    if type(value) is dict:
+    if type(value) in _DICTS:
         return list(cast("dict[Any, Any]", value).items())
     if isinstance(value, Perhaps):
         return [("is_there", value.is_there), ("value", value.value)]
@@ -98,8 +102,10 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     if isinstance(like, tuple):
         kind: Any = type(like)
         return kind(*items) if hasattr(kind, "_fields") else tuple(items)
-    if type(like) is dict:
-        return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
+    if type(like) in _DICTS:
+        table = cast("dict[Any, Any]", like).copy()  # of its kind, and with its order
+        table.update(zip(table, items, strict=True))
+        return cast(Held, table)
     if isinstance(like, Perhaps):
         return Perhaps(*items)
     if isinstance(like, Shell):
