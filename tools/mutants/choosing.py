@@ -15,6 +15,7 @@ from tools.mutants.mutations import mutations_of
 from tools.mutants.nearest import (
     closeness,
     imports_of_tests,
+    levels_of_tests,
     mirrored,
     module_name,
     shelf_of,
@@ -28,6 +29,8 @@ Lines = Mapping[str, Iterable[int]]
 #: its name, and stands in the same folder. A file that has all of them is taken before one that executes three times as
 #: much.
 IMPORTS, WORDS, FOLDERS = 1.0, 1.0, 0.6
+#: What each module counts through which a test file imports it, and for how many that is followed.
+LEVELS, FARTHEST = 0.25, 5
 #: A file that executes less than this part of a module is not about it.
 LEAST_SHARE = 0.2
 
@@ -61,18 +64,33 @@ def chosen(root: Path, file: str, lines: set[int], executed: Mapping[str, Lines]
     return result
 
 
-def executors(root: Path, file: str, line: int, executed: Mapping[str, Lines], most: int) -> list[str]:
-    """The test files that execute a line, those that are about its module first.
+def by_nearness(root: Path, file: str, line: int, executed: Mapping[str, Lines] | None = None) -> list[str]:
+    """The test files that are about a module first, then those that import it through few others.
 
-    Where the line stands in no function, they are those that execute anything of the module.
+    Of equals, where it is known which lines they execute, the one that executes the fewest comes first: it asserts
+    most about each. Files that do not execute the line are left out then; of a line in no function, those that
+    execute nothing of the module.
     """
-    is_inside = line in breakable_lines(file, (root / file).read_text())
-    found = [
-        test
-        for test, lines in executed.items()
-        if (of_file := set(lines.get(file, ()))) and (line in of_file or not is_inside)
-    ]
-    return sorted(found, key=lambda test: (-_nearness(root, file, test), test))[:most]
+    levels = levels_of_tests(root, Path(file))
+    found = [str(test) for test in imports_of_tests(root)]
+    breadth: dict[str, int] = {}
+    if executed is not None:
+        is_inside = line in breakable_lines(file, (root / file).read_text())
+        found = [
+            test
+            for test, lines in executed.items()
+            if (of_file := set(lines.get(file, ()))) and (line in of_file or not is_inside)
+        ]
+        breadth = {test: sum(len(set(each)) for each in executed[test].values()) for test in found}
+
+    def distance(test: str) -> tuple[float, int, str]:
+        return (
+            levels.get(Path(test), FARTHEST) * LEVELS - _nearness(root, file, test),
+            breadth.get(test, 0),
+            test,
+        )
+
+    return sorted(found, key=distance)
 
 
 def _nearness(root: Path, file: str, test: str) -> float:

@@ -25,6 +25,9 @@ _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+#: From here on a number with a name in capitals is a bound that someone chose. One more of it is no fault that a test
+#: could call so: it becomes 1.
+LEAST_BOUND = 16
 _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -45,7 +48,6 @@ class Mutation:
     end_line: int
     end_column: int
     after: str
-    is_statement: bool
 
     def _span(self, source: bytes) -> tuple[int, int]:
         starts = [0]
@@ -63,13 +65,6 @@ class Mutation:
         start, end = self._span(source)
         return source[:start] + self.after.encode() + source[end:]
 
-    def probed(self, source: bytes, call: str) -> bytes:
-        """The file with a call, whose result is false, where the mutated code is executed."""
-        start, end = self._span(source)
-        text = source[start:end]
-        probed = f"{call}; ".encode() + text if self.is_statement else f"({call} or (".encode() + text + b"))"
-        return source[:start] + probed + source[end:]
-
 
 def _replaced(node: ast.expr) -> Iterator[ast.expr]:
     """The expressions that can stand for this one."""
@@ -86,7 +81,7 @@ def _replaced(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.IfExp(test, orelse, body)
         case ast.Constant(bool() as value):
             yield ast.Constant(not value)
-        case ast.Constant(int() | float() as value):
+        case ast.Constant(int() | float() as value) if value + 1 != value:
             yield ast.Constant(value + 1)
         case ast.Constant(str() as value) if value.isidentifier():
             yield ast.Constant(value + "_")
@@ -94,22 +89,32 @@ def _replaced(node: ast.expr) -> Iterator[ast.expr]:
             return
 
 
-def _mutated(node: ast.AST) -> Iterator[tuple[ast.AST, str, bool]]:
-    """What of a node is replaced, by which text, and whether it is a statement."""
+def _is_bound(node: ast.Assign) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Name(name)], value=ast.Constant(int(value))):
+            return name.isupper() and value >= LEAST_BOUND
+        case _:
+            return False
+
+
+def _mutated(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """What of a node is replaced, and by which text."""
     match node:
         case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
-            yield value, "None", False
+            yield value, "None"
+        case ast.Assign(value=value) if _is_bound(node):
+            yield value, "1"
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Delete():
-            yield node, "pass", True
+            yield node, "pass"
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
-            yield node, "pass", True
+            yield node, "pass"
         case ast.If(test=test) | ast.While(test=test) if isinstance(
             test, ast.Name | ast.Attribute | ast.Call
         ):
-            yield test, f"not ({ast.unparse(test)})", False
+            yield test, f"not ({ast.unparse(test)})"
         case ast.expr():
             for other in _replaced(node):
-                yield node, f"({ast.unparse(other)})", False
+                yield node, f"({ast.unparse(other)})"
         case _:
             return
 
@@ -125,35 +130,57 @@ def _is_for_checkers(node: ast.AST) -> bool:
             | ast.ImportFrom()
         ):
             return True
-        case ast.Assign(targets=[ast.Name("__all__" | "__slots__")]):
+        case ast.Assign(targets=[ast.Name("__all__" | "__slots__" | "__match_args__")]):
+            return True
+        case (
+            ast.FunctionDef(decorator_list=[ast.Name("overload")]) | ast.Subscript(value=ast.Name("Literal"))
+        ):
+            return True
+        case ast.ClassDef(bases=bases) if any(_is_protocol(each) for each in bases):
             return True
         case ast.Expr(value=ast.Constant()):
             return True
-        case ast.Call(func=ast.Name("TypeVar" | "ParamSpec" | "NewType" | "cast")):
+        case ast.Call(func=ast.Name("TypeVar" | "ParamSpec" | "NewType")):
             return True
         case _:
             return False
 
 
+def _is_protocol(base: ast.expr) -> bool:
+    """True for `Protocol` and `Protocol[T]`."""
+    return ast.unparse(base).partition("[")[0] == "Protocol"
+
+
 _TYPE_FIELDS = frozenset({"annotation", "returns", "decorator_list", "bases"})
 
 
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node, without types."""
+    match node:
+        case ast.Call(func=ast.Name("cast"), args=[_, value]):
+            yield value
+        case ast.Call(func=ast.Name("zip"), args=args, keywords=[ast.keyword("strict", ast.Constant(True))]):
+            yield from args  # `strict=True` asserts that lengths are equal, and changes no result
+        case ast.Assign() if _is_bound(node):
+            return
+        case _:
+            for name, value in ast.iter_fields(node):
+                if name not in _TYPE_FIELDS:
+                    parts = value if isinstance(value, list) else [value]
+                    yield from (each for each in parts if isinstance(each, ast.AST))
+
+
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    if _is_for_checkers(node):
-        return
-    yield node
-    for name, value in ast.iter_fields(node):
-        if name in _TYPE_FIELDS:
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _executed(child)
+    if not _is_for_checkers(node):
+        yield node
+        for part in _parts(node):
+            yield from _executed(part)
 
 
 def mutations_of(file: str, source: str) -> Iterator[Mutation]:
     """Every mutation of a file that tests could notice."""
     for node in _executed(ast.parse(source)):
-        for target, after, is_statement in _mutated(node):
+        for target, after in _mutated(node):
             assert isinstance(target, ast.expr | ast.stmt)
             assert target.end_lineno is not None
             assert target.end_col_offset is not None
@@ -164,7 +191,6 @@ def mutations_of(file: str, source: str) -> Iterator[Mutation]:
                 target.end_lineno,
                 target.end_col_offset,
                 after,
-                is_statement,
             )
 
 

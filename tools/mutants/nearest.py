@@ -117,6 +117,21 @@ def nearest(root: Path, file: str) -> Path:
     return _closest(start, imports_of_tests(root))
 
 
+def levels_of_tests(root: Path, file: Path) -> dict[Path, int]:
+    """Through how many modules each test file imports a module; the package's own `__init__` leads everywhere."""
+    levels: dict[Path, int] = {}
+    seen, modules, level = {file}, {module_name(file)}, 0
+    while modules:
+        for test, names in imports_of_tests(root).items():
+            if names & modules:
+                levels.setdefault(test, level)
+        found = [each for each, names in _imports(root, "src", "*.py").items() if names & modules]
+        modules = {module_name(each) for each in found if each not in seen} - {"onnxsmith"}
+        seen.update(found)
+        level += 1
+    return levels
+
+
 def shelf_of(root: Path, file: Path) -> Path | None:
     """The table of cases that takes the modules of a folder around a file; None where there is none."""
     found = (_SHELVES.get(each.as_posix()) for each in file.relative_to("src/onnxsmith").parents)
