@@ -6,9 +6,11 @@ so that no element stands at a kink.
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,28 @@ from onnx.reference import ReferenceEvaluator
 from onnxsmith import Model
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.models import differentiated, in_new_opset
-from tests.backend.node_cases import as_value
+from onnxsmith.grad.table import RULES
+from tests.backend.node_cases import all_cases, as_value
 
 #: How far inputs are moved, and the step of differences.
 MOVED, STEP, LONG_STEP = 0.03, 1e-5, 3e-3
+#: Operators without a gradient, and cases whose differences say nothing, each with its reason.
+KNOWN: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("known_gradients.toml").read_text())
+#: Operators beyond those whose definitions say that they are differentiable.
+BEYOND = (
+    "Attention",
+    "LayerNormalization",
+    "RMSNormalization",
+    "RotaryEmbedding",
+    "RoiAlign",
+    "DeformConv",
+    "DFT",
+    "STFT",
+    "If",
+    "Loop",
+    "Scan",
+    "SequenceMap",
+)
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 _DIFFERENTIABLE = defs.OpSchema.DifferentiationCategory.Differentiable
 _NOT_DIFFERENTIABLE = defs.OpSchema.DifferentiationCategory.NonDifferentiable
@@ -209,3 +229,43 @@ def failure(case: Any) -> str | None:
         if not abs(ours - differences) <= 2e-3 * (1.0 + size):
             return f"{ours:.6g} by the gradient, {differences:.6g} by differences, of {size:.6g}"
     return None
+
+
+def cases_of(names: set[str]) -> list[Any]:
+    found: list[Any] = []
+    for case in all_cases().values():
+        nodes = case.model.graph.node
+        if len(nodes) == 1 and not nodes[0].domain and nodes[0].op_type in names:
+            found.append(case)
+    return found
+
+
+def differentiated_operators() -> set[str]:
+    return {*differentiable_operators(), *BEYOND} - KNOWN["operators"].keys()
+
+
+def wrong_gradients(cases: Sequence[Any]) -> list[str]:
+    """What is wrong with the gradients of cases, but for those that are known to say nothing."""
+    wrong: list[str] = []
+    for case in cases:
+        if case.name in KNOWN["cases"]:
+            continue
+        try:
+            found = failure(case)
+        except Exception as error:  # one case must not hide the others
+            found = f"{type(error).__name__}: {error}"
+        if found is not None:
+            wrong.append(f"{case.name}: {found}")
+    return wrong
+
+
+def family_of(case: Any) -> str | None:
+    """The module of `grad.rules` with the rule of a case; None where the operator's definition is differentiated."""
+    return RULES.index.get(("", case.model.graph.node[0].op_type))
+
+
+def wrong_of_family(family: str, shard: int = 0, shards: int = 1) -> list[str]:
+    """What is wrong with the gradients of the cases whose rules a module has, or of one of their shards."""
+    cases = [each for each in cases_of(differentiated_operators()) if family_of(each) == family]
+    assert cases, f"no case has a rule of {family}"
+    return wrong_gradients(cases[shard::shards])

@@ -3,63 +3,35 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from onnxsmith.grad.table import RULES
-from tests.backend.node_cases import all_cases
-from tests.grad.node_gradients import differentiable_operators, failure, read
-
-#: Cases are dealt out to this many tests.
-SHARDS = 8
-#: Operators without a gradient, and cases whose differences say nothing, each with its reason.
-KNOWN: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("known_gradients.toml").read_text())
-#: Operators beyond those whose definitions say that they are differentiable.
-BEYOND = (
-    "Attention",
-    "LayerNormalization",
-    "RMSNormalization",
-    "RotaryEmbedding",
-    "RoiAlign",
-    "DeformConv",
-    "DFT",
-    "STFT",
-    "If",
-    "Loop",
-    "Scan",
-    "SequenceMap",
+from tests.grad.node_gradients import (
+    KNOWN,
+    cases_of,
+    differentiable_operators,
+    differentiated_operators,
+    family_of,
+    read,
+    wrong_gradients,
 )
 
-
-def cases_of(names: set[str]) -> list[Any]:
-    found: list[Any] = []
-    for case in all_cases().values():
-        nodes = case.model.graph.node
-        if len(nodes) == 1 and not nodes[0].domain and nodes[0].op_type in names:
-            found.append(case)
-    return found
-
-
-def differentiated_operators() -> set[str]:
-    return {*differentiable_operators(), *BEYOND} - KNOWN["operators"].keys()
+#: Cases are dealt out to this many tests.
+SHARDS = 4
+#: The modules whose cases stand in a test file of their own.
+ELSEWHERE = {
+    each.stem.removeprefix("test_")
+    for each in Path(__file__).parent.glob("rules/test_*.py")
+    if "wrong_of_family(" in each.read_text()
+}
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_gradients_of_node_cases_are_those_of_differences(shard: int) -> None:
-    wrong: list[str] = []
-    for case in cases_of(differentiated_operators())[shard::SHARDS]:
-        if case.name in KNOWN["cases"]:
-            continue
-        try:
-            found = failure(case)
-        except Exception as error:  # one case must not hide the others
-            found = f"{type(error).__name__}: {error}"
-        if found is not None:
-            wrong.append(f"{case.name}: {found}")
-    assert not wrong, "\n".join(wrong)
+    cases = [each for each in cases_of(differentiated_operators()) if family_of(each) not in ELSEWHERE]
+    assert wrong_gradients(cases[shard::SHARDS]) == []
 
 
 def test_every_operator_has_a_rule_or_a_definition_or_is_named() -> None:

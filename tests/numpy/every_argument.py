@@ -11,7 +11,9 @@ import inspect
 import itertools
 import random
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ import onnxsmith.numpy as xp
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dispatch import array_function
+from onnxsmith.numpy.registry import FUNCTIONS
 from tests.laws.named import Law, Verdict
 from tests.numpy.domains import DOMAINS, WRITING
 from tests.numpy.domains.samples import ABSENT, BY_NAME, A, Given
@@ -201,3 +204,30 @@ LAW = Law(
     COUNT,
     verdicts,
 )
+
+
+#: How many calls of each function its module's tests make.
+SAMPLED = 30
+
+
+def sampled(module: str, count: int) -> Iterator[Call]:
+    """Calls of the functions that a module of `onnxsmith.numpy` registers: some of each, spread over all."""
+    for name in (*DOMAINS, *WRITING):
+        if FUNCTIONS.index.get(name) == module:
+            own = list(calls(name))
+            # Neighbours in the enumeration differ in the last parameters alone: a random order differs in all.
+            random.Random(name).shuffle(own)
+            yield from own[:count]
+
+
+def disagreements(
+    module: str, refused: Mapping[str, int] = MappingProxyType({}), count: int = SAMPLED
+) -> list[str]:
+    """What is wrong about sampled calls of a module's functions.
+
+    `refused` says how many of each function may be refused, though numpy gives a result.
+    """
+    found = [(call.name, judge(call)) for call in sampled(module, count)]
+    beyond = Counter(name for name, each in found if each.kind == "refused") - Counter(refused)
+    kinds = ("wrong", "refused") if beyond else ("wrong",)
+    return [each.text for _, each in found if each.kind in kinds]

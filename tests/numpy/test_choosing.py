@@ -7,6 +7,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -55,3 +56,7 @@ def test_piecewise() -> None:
     # A condition on rows, as a mask of an index.
     agrees("piecewise", x.reshape(3, 3), [x[:3] < -1], [lambda v: -v, 5], recorded=False)
     assert xp.piecewise(xp.asarray(x), [xp.asarray(x) < 9, xp.asarray(x) < 0], [1, 2]).tolist()[0] == 2
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("choosing") == []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import agrees, sample
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex64"])
@@ -32,3 +33,7 @@ def test_weights() -> None:
     agrees("cov", x, bias=True, scale=100)
     agrees("cov", x, fweights=broken)
     agrees("cov", x, aweights=-broken)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("covariances") == []

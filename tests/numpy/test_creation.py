@@ -12,6 +12,7 @@ import onnxsmith as smith
 from onnxsmith import errors
 from onnxsmith import numpy as xp
 from onnxsmith.onnx_types import FLOAT
+from tests.numpy.every_argument import disagreements
 
 #: With any types: tensors of the checkers are no arrays.
 onnxsmith: Any = smith
@@ -140,3 +141,7 @@ def test_through_dlpack() -> None:
 def test_refused(refused: Callable[[], Any], text: str) -> None:
     with pytest.raises(errors.OnnxsmithError, match=text):
         refused()
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("creation") == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 from tests.numpy.test_reductions import magnitude
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
@@ -45,3 +46,7 @@ def test_whole_numbers_are_exact() -> None:
         for name in ("cumsum", "cumprod"):
             agrees(name, array)
     agrees("cumsum", x, dtype="int8")
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("cumulative", {"cumprod": 1, "nancumprod": 1}) == []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample
+from tests.numpy.every_argument import disagreements
 from tests.numpy.test_reductions import magnitude
 
 
@@ -67,3 +68,7 @@ def test_unwrap(dtype: str) -> None:
         agrees("unwrap", x, axis=axis, scale=100)
         agrees("unwrap", x, axis=axis, period=4, scale=100)
         agrees("unwrap", x, axis=axis, period=5, discont=4, scale=100)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("differences") == []

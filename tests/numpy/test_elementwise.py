@@ -9,6 +9,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, COMPLEX, FLOATS, INTEGERS, REAL, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", REAL)
@@ -140,3 +141,7 @@ def test_written_to() -> None:
         namespace.putmask(a, a > 6, namespace.asarray([1.0, 2.0]))
         namespace.fill_diagonal(a, -1)
         assert np.asarray(a).tolist() == [[-1.0, 1.0, 1.0], [2.0, -1.0, 2.0]]
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("elementwise") == []

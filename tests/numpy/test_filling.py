@@ -10,6 +10,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, trace
+from tests.numpy.every_argument import disagreements
 
 #: Functions of a size, the same for numpy and for us.
 OF_SIZE: list[Callable[[Any, Any], Any]] = [
@@ -59,3 +60,7 @@ def test_dlpack_copies() -> None:
     back[0] = 5
     assert ours.tolist() == [1, 2]
     assert theirs[0] == 1
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("filling", {"tri": 11}) == []

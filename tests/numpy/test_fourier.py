@@ -10,6 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, FLOAT, trace
 from tests.numpy.agreement import agrees, run_recorded, sample
+from tests.numpy.every_argument import disagreements
 
 
 def near(name: str, x: np.ndarray[Any, Any], **kwargs: Any) -> None:
@@ -83,3 +84,23 @@ def test_a_dynamic_length_of_an_opset_without_fourier_transforms() -> None:
     model = trace(lambda t: xp.abs(xp.fft.fft(xp.asarray(t))).tensor, DOUBLE["N"], opset_version=16)
     x = np.random.default_rng(0).normal(size=600)
     np.testing.assert_allclose(model(x), np.abs(np.fft.fft(x)), rtol=1e-9)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert (
+        disagreements(
+            "fourier",
+            {
+                "fft.fft2": 3,
+                "fft.ifft2": 4,
+                "fft.irfft2": 2,
+                "fft.fftn": 5,
+                "fft.ifftn": 3,
+                "fft.rfftn": 5,
+                "fft.irfftn": 1,
+                "fft.fftshift": 1,
+                "fft.ifftshift": 4,
+            },
+        )
+        == []
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import agrees, sample
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "int64", "float16", "float32", "float64"])
@@ -64,3 +65,7 @@ def test_bincount(dtype: str) -> None:
     agrees("bincount", x[:0], minlength=2)
     agrees("bincount", x - x.dtype.type(1) if x.dtype.kind == "i" else x)
     agrees("bincount", x[None])
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("histograms", {"bincount": 2, "histogram": 2, "histogram_bin_edges": 2}) == []

@@ -10,6 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import BOOL, DOUBLE
 from onnxsmith.errors import OnnxsmithError
+from tests.numpy.every_argument import disagreements
 
 
 def _placed(x: Any, mask: Any, values: Any) -> Any:
@@ -26,3 +27,7 @@ def test_place_without_values_where_there_is_no_place() -> None:
         np.testing.assert_array_equal(model(x, mask, values), _placed(x, mask, values))
     with pytest.raises(OnnxsmithError):
         model(np.ones(3), np.ones(3, bool), np.ones(0))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("inserting", {"insert": 7}) == []

@@ -10,6 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith.errors import LinearAlgebraError
 from tests.numpy.agreement import agrees, run_recorded
+from tests.numpy.every_argument import disagreements
 
 SHAPES = [(3, 3), (2, 4, 4), (1, 1), (0, 0), (2, 0, 0), (0, 3, 3)]
 DTYPES = ["float32", "float64", "complex64", "complex128"]
@@ -180,3 +181,16 @@ def test_arrays_that_are_no_matrices() -> None:
     agrees("linalg.tensorinv", np.ones((2, 3)), 1)
     agrees("linalg.tensorinv", np.ones((2, 2)), 0)
     agrees("linalg.tensorsolve", np.ones((2, 3)), np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("module", "refused"),
+    [
+        ("contractions", {"cross": 9, "tensordot": 1}),
+        ("factors", {}),
+        ("norms", {}),
+        ("solving", {"linalg.matrix_rank": 2}),
+    ],
+)
+def test_all_kinds_of_arguments(module: str, refused: dict[str, int]) -> None:
+    assert disagreements(f"matrices.{module}", refused) == []

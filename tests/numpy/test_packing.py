@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import BOOL, INTEGERS, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 SHAPES: list[tuple[int, ...]] = [(8,), (3,), (0,), (17,), (2, 9), (3, 0), (0, 5), (2, 3, 4), ()]
 
@@ -37,3 +38,7 @@ def test_what_has_no_bits() -> None:
     agrees("unpackbits", np.ones(3, np.int64))
     agrees("packbits", np.ones(3, bool), bitorder="middle")
     agrees("unpackbits", np.ones(3, np.uint8), axis=1)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("packing", {"unpackbits": 1}) == []

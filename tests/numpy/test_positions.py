@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.numpy.agreement import agrees
+from tests.numpy.every_argument import disagreements
 
 
 def test_unravel_index() -> None:
@@ -29,3 +30,7 @@ def test_ravel_multi_index() -> None:
             agrees("ravel_multi_index", (rows - 3, columns + 5), (2, 3), mode=mode, order=order)
     agrees("ravel_multi_index", (rows + 1, columns), (2, 3))
     agrees("ravel_multi_index", (rows,), (2, 3))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("positions", count=60) == []

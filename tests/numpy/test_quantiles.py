@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith.algorithms.quantiles import METHODS
 from tests.numpy.agreement import agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((), None),
@@ -105,3 +106,7 @@ def test_weights(name: str, dtype: str) -> None:
     agrees(name, x, 0.5 * scale, method="inverted_cdf", weights=along)
     agrees(name, x, 0.5 * scale, axis=0, method="inverted_cdf", weights=along)
     agrees(name, x, 0.5 * scale, axis=1, method="inverted_cdf", weights=-along)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("quantiles") == []

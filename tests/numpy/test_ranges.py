@@ -10,6 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, trace
 from tests.numpy.agreement import agrees
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("num", [0, 1, 2, 5])
@@ -76,3 +77,7 @@ def test_a_python_number_takes_the_element_type_of_an_array(function: Any, dtype
         ):
             assert np.asarray(mine).dtype == theirs.dtype
             np.testing.assert_allclose(np.asarray(mine), theirs, rtol=1e-2 if dtype == "float16" else 1e-6)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("ranges") == []

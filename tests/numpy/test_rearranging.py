@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from onnxsmith import numpy as xp
+from tests.numpy.every_argument import disagreements
 
 A = np.arange(24.0).reshape(2, 3, 4)
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -45,3 +46,7 @@ def test_as_in_numpy(name: str) -> None:
     found, wanted = FUNCTIONS[name](xp, xp.asarray(A)), FUNCTIONS[name](np, A)
     np.testing.assert_array_equal(np.asarray(found), wanted)
     assert found.dtype == wanted.dtype
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("rearranging") == []

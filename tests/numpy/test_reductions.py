@@ -9,6 +9,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, FLOATS, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 #: Shapes and axes: none, one, several, counted from the end; without elements.
 AXES: list[tuple[tuple[int, ...], Any]] = [
@@ -123,3 +124,7 @@ def test_results_go_into_an_array() -> None:
 def test_axes_that_are_none_are_refused() -> None:
     for axis in (2, (0, 0), -3, 1.5):
         agrees("sum", np.ones((2, 3)), axis=axis)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("reductions", {"amax": 1, "sum": 1}) == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 CALLS: list[tuple[str, tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = [
     ("reshape", (2, 6), ((3, 4),), {}),
@@ -134,3 +135,7 @@ def test_delete() -> None:
     agrees("delete", a, [0, 3], axis=1, recorded=False)
     agrees("delete", a, slice(1, 5), recorded=False)
     agrees("delete", a, 7, axis=0, recorded=False)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("reshaping", {"reshape": 1}) == []

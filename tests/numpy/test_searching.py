@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((), None),
@@ -54,3 +55,7 @@ def test_nonzero_of_scalars() -> None:
     for value in (0, 3):
         agrees("argwhere", np.array(value))
         agrees("flatnonzero", np.array(value))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("searching") == []

@@ -7,6 +7,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 SHAPES: list[tuple[int, ...]] = [(), (12,), (3, 5), (0,), (2, 0)]
 
@@ -65,3 +66,7 @@ def test_sets_of_different_types() -> None:
     for name in ("setdiff1d", "setxor1d", "intersect1d"):
         agrees(name, x, y, assume_unique=True)
     agrees("intersect1d", x, y, assume_unique=True, return_indices=True)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("sets") == []

@@ -11,6 +11,7 @@ import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, INT64
 from onnxsmith.errors import OnnxsmithError
 from tests.numpy.agreement import ALL, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -79,3 +80,7 @@ def test_interp_beside_infinities() -> None:
     points = np.array([0.0, 1, 2, np.inf])
     for heights in ([0, np.inf, np.inf, 1], [-np.inf, 0, np.inf, np.nan], [1, 1, np.nan, 1]):
         agrees("interp", np.array([0, 0.5, 1, 1.5, 2, 3, np.inf]), points, np.array(heights))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("signals") == []

@@ -9,6 +9,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, FLOATS, REAL, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((7,), -1),
@@ -111,3 +112,7 @@ def test_digitize(dtype: str) -> None:
         for right in (False, True):
             agrees("digitize", x, np.array(bins, dtype), right=right)
     agrees("digitize", x, np.array([1, 3, 2], dtype))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("sorting", {"partition": 2, "searchsorted": 3}) == []

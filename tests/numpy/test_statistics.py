@@ -7,6 +7,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from tests.numpy.agreement import ALL, FLOATS, agrees, sample, some
+from tests.numpy.every_argument import disagreements
 from tests.numpy.test_reductions import AXES, magnitude
 
 
@@ -64,3 +65,7 @@ def test_average() -> None:
     agrees("average", x, axis=(2, 0), weights=np.arange(8.0).reshape(4, 2), scale=magnitude(x))
     with pytest.raises(ZeroDivisionError):
         xp.average(xp.ones(2), weights=xp.asarray([1, -1]))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("statistics") == []

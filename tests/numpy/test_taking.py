@@ -10,6 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import BOOL, DOUBLE, trace
 from tests.numpy.agreement import ALL, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -109,3 +110,7 @@ def test_place_recorded() -> None:
         wanted = x.copy()
         np.place(wanted, mask, [7.0, 8.0])
         np.testing.assert_array_equal(model(x, mask), wanted)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("taking") == []

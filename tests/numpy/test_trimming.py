@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample
+from tests.numpy.every_argument import disagreements
 
 VECTORS: list[list[float]] = [
     [0, 0, 1, 2, 0, 3, 0],
@@ -78,3 +79,7 @@ def test_polydiv_of_random_numbers() -> None:
 def test_polydiv_needs_coefficients() -> None:
     agrees("polydiv", np.zeros(0), np.ones(2))
     agrees("polydiv", np.ones(2), np.zeros(0))
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("trimming", count=120) == []

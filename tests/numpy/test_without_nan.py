@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.numpy.agreement import agrees, sample, some
+from tests.numpy.every_argument import disagreements
 from tests.numpy.test_reductions import AXES, magnitude
 
 DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
@@ -33,3 +34,7 @@ def test_extreme(name: str, dtype: str) -> None:
 def test_nothing_but_nan(name: str) -> None:
     for dtype in ("float32", "float64"):
         agrees(name, np.array([[np.nan, 1], [np.nan, np.nan]], dtype), axis=1)
+
+
+def test_all_kinds_of_arguments() -> None:
+    assert disagreements("without_nan", {"nanmin": 1, "nansum": 1, "nanmean": 1, "nanvar": 3}) == []

@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith import opset24 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 #: No element lies at a kink.
 X = np.array([[-2.3, -0.8, -0.2], [0.3, 0.9, 3.7]])
@@ -50,3 +51,7 @@ SINGLE = {"Celu, alpha", "Mish", "Gelu", "Shrink"}
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = CASES[name]
     agree(function, *arrays, is_single=name in SINGLE)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("activations") == []

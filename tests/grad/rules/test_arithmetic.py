@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith import opset24 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 X = np.array([[-2.3, -0.8, -0.2], [0.3, 0.9, 3.7]])
 Y = np.array([[1.4, 0.5, -1.1], [2.2, -0.7, 0.6]])
@@ -54,3 +55,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = CASES[name]
     agree(function, *arrays)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("arithmetic") == []

@@ -13,6 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from onnxsmith import BOOL, FLOAT, Model, trace
 from onnxsmith import opset23 as op
 from onnxsmith.grad import grad, jvp
+from tests.grad.node_gradients import wrong_of_family
 
 RNG = np.random.default_rng(0)
 
@@ -127,3 +128,7 @@ def test_second_derivatives() -> None:
     made: Callable[..., Any] = torch.autograd.functional.hvp
     product = made(wanted, torch.from_numpy(Q), torch.from_numpy(direction))[1]
     np.testing.assert_allclose(found, product.numpy(), rtol=1e-3, atol=1e-5)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("attention") == []

@@ -13,6 +13,7 @@ import torch
 from onnxsmith import FLOAT, INT64, load, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.grad import grad, jvp, value_and_grad
+from tests.grad.node_gradients import wrong_of_family
 
 X = np.array([0.3, -0.7, 1.2], np.float32)
 W = np.array(0.9, np.float32)
@@ -196,3 +197,7 @@ def test_a_state_that_does_not_depend_on_it_costs_nothing() -> None:
         INT64,
     )
     np.testing.assert_array_equal(model.gradient(wrt=["x"])(X, np.int64(4))[1], np.full(3, 16))
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("control_flow") == []

@@ -10,6 +10,7 @@ import pytest
 from onnxsmith import DOUBLE
 from onnxsmith import opset24 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 #: Within (-1, 1), in (0, 1) and past 1: every function has one of them in its domain.
 X, UNIT, PAST = np.array([-0.7, -0.1, 0.4, 0.8]), np.array([0.1, 0.4, 0.9]), np.array([1.2, 2.0, 3.5])
@@ -50,3 +51,7 @@ SINGLE = {"Erf"}
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = CASES[name]
     agree(function, *arrays, is_single=name in SINGLE)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("elementwise") == []

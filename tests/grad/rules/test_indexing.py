@@ -10,6 +10,7 @@ import pytest
 from onnxsmith import opset21 as op
 from onnxsmith.grad import grad, jvp
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 RANDOM = np.random.default_rng(0)
 BASE = RANDOM.standard_normal((5, 3)).astype(np.float32)
@@ -112,3 +113,7 @@ MOVED: dict[str, tuple[Any, ...]] = {
 def test_what_moves_elements(name: str) -> None:
     function, *arrays = MOVED[name]
     agree(function, *arrays)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("indexing") == []

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from onnxsmith import opset21 as op
 from onnxsmith.grad import grad, value_and_grad
+from tests.grad.node_gradients import wrong_of_family
 
 
 @pytest.mark.parametrize("extra", [(), (3,), (2, 3)])
@@ -69,3 +70,7 @@ def test_what_is_ignored_has_no_gradient_even_if_nothing_counts(
     value, found = value_and_grad(total)(scores, labels, *([] if weights is None else [weights]))
     np.testing.assert_allclose(value, loss.sum().item(), rtol=1e-5)
     np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("losses") == []

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from onnxsmith import FLOAT, opset11, opset21, opset22, trace
 from onnxsmith.grad import grad
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 _OPSETS = {11: opset11, 21: opset21, 22: opset22}
 #: The first opset in which an operator has the attributes of the grid.
@@ -240,3 +241,8 @@ POOLED: dict[str, Any] = {
 def test_gradients_are_those_of_differences(name: str) -> None:
     # There are kernels for single precision only.
     agree(POOLED[name], IMAGE.astype(np.float32), is_single=True)
+
+
+@pytest.mark.parametrize("shard", range(4))
+def test_gradients_of_node_cases_are_those_of_differences(shard: int) -> None:
+    assert wrong_of_family("pooling", shard, 4) == []

@@ -12,6 +12,7 @@ import torch
 from onnxsmith import DOUBLE, FLOAT, trace
 from onnxsmith import opset21 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 EQUATIONS: list[tuple[str, Sequence[tuple[int, ...]]]] = [
     ("...ij,jk->...ik", [(2, 3, 4, 5), (5, 6)]),
@@ -99,3 +100,7 @@ PRODUCTS: dict[str, tuple[Any, ...]] = {
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = PRODUCTS[name]
     agree(lambda *args: function(*args), *arrays)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("products") == []

@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith import opset24 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 #: Positive, for logarithms; no two are equal.
 X = np.array([[[0.5, 1.7], [2.4, 0.9]], [[3.1, 0.2], [1.1, 0.7]]])
@@ -58,3 +59,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = CASES[name]
     agree(function, *arrays)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("reductions") == []

@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith import opset24 as op
 from tests.grad.differences import agree
+from tests.grad.node_gradients import wrong_of_family
 
 X = np.arange(24.0).reshape(2, 3, 4) / 7
 IMAGE = np.arange(16.0).reshape(1, 4, 2, 2) / 5
@@ -44,3 +45,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, *arrays = CASES[name]
     agree(function, *arrays)
+
+
+def test_gradients_of_node_cases_are_those_of_differences() -> None:
+    assert wrong_of_family("shapes") == []

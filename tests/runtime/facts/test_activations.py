@@ -13,6 +13,8 @@ from onnxsmith import BFLOAT16, DOUBLE, FLOAT, FLOAT16, trace
 from onnxsmith import opset28 as op
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.facts import activations
+from tests.runtime.facts.probing import wrong_probes
 
 TYPES = {
     np.float32: FLOAT["N"],
@@ -55,3 +57,7 @@ def test_celu_is_left_alone_where_the_kernel_is_right(alpha: float, is_changed: 
     text = f"g (float[N] x) => (float[N] y) {{ y = Celu <alpha = {alpha}> (x) }}"
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}')
     assert bool(adapt(model, onnxruntime_api.version()).edits) is is_changed
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(activations.FAMILY) == []

@@ -12,7 +12,9 @@ from onnx import parser
 
 from onnxsmith import BOOL, FLOAT, INT64, STRING, Model, graph, jit, script, trace
 from onnxsmith import opset21 as op
+from onnxsmith.runtime.facts import collecting
 from tests.laws.bare_session import run
+from tests.runtime.facts.probing import wrong_probes
 
 X = np.float32([2.5, 1, 1])
 NONE, ONE = np.array(0), np.array(1)
@@ -354,3 +356,7 @@ def test_results_of_a_body_may_be_left_out(operator: str, outputs: list[str]) ->
     wanted = Model.from_proto(whole)(*given)
     for model in (Model.from_proto(proto), Model.from_proto(proto).for_runtime()):
         np.testing.assert_array_equal(model(*given), wanted)
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(collecting.FAMILY) == []

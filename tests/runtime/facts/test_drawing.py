@@ -13,6 +13,8 @@ from onnxsmith import FLOAT, FLOAT16, INT64, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith import opset22 as op22
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.runtime.facts import drawing as facts
+from tests.runtime.facts.probing import wrong_probes
 
 X = np.zeros(5000, np.float32)
 
@@ -94,3 +96,7 @@ def test_a_ratio_that_drops_nothing_is_not_looked_at() -> None:
     run = trace(lambda data: op22.Dropout(data, ratio, seed=0, outputs=2)[0], FLOAT["N", "M"])
     np.testing.assert_array_equal(op22.Dropout(x, ratio, seed=0, outputs=2)[0], x)
     np.testing.assert_array_equal(run(x), x)
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(facts.FAMILY) == []

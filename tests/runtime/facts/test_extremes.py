@@ -13,6 +13,8 @@ from onnxsmith import INT64, tensor, trace
 from onnxsmith import opset18 as op
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.facts import extremes
+from tests.runtime.facts.probing import wrong_probes
 
 HEADER = '<ir_version: 10, opset_import: ["" : 18]> '
 #: Pairs whose high halves agree and whose low ones straddle 2**31, and the ends.
@@ -85,3 +87,7 @@ def test_a_long_chain_of_maxima_is_looked_at_in_no_time() -> None:
     # Each of the two ways back from each node would be 2**400 ways.
     steps = " ".join(f"v{k} = Max(v{k - 1}, v{k - 2})" for k in range(2, 402))
     assert len(changes(f"v0 = Shape(x)  v1 = Size(x)  {steps}  y = Identity(v401)")) > 300
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(extremes.FAMILY) == []

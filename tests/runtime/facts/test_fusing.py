@@ -10,6 +10,8 @@ import pytest
 
 from onnxsmith import DOUBLE, FLOAT, script, trace
 from onnxsmith import opset21 as op
+from onnxsmith.runtime.facts import fusing
+from tests.runtime.facts.probing import wrong_probes
 
 
 @script
@@ -53,3 +55,7 @@ def test_a_transposed_matrix_times_a_vector(program) -> None:
     np.testing.assert_allclose(trace(program, DOUBLE["N", "M"], DOUBLE["N"])(a, v), a.T @ v, rtol=1e-14)
     a, v = a.astype(np.float32), v.astype(np.float32)
     np.testing.assert_allclose(trace(program, FLOAT["N", "M"], FLOAT["N"])(a, v), a.T @ v, rtol=1e-6)
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(fusing.FAMILY) == []

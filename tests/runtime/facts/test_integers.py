@@ -9,6 +9,8 @@ from onnx import ModelProto, TensorProto, helper, parser
 from onnxsmith import Model
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.facts import integers
+from tests.runtime.facts.probing import wrong_probes
 
 HEADER = '<ir_version: 10, opset_import: ["" : 21]> '
 LOWEST = np.iinfo(np.int64).min
@@ -65,3 +67,7 @@ def test_a_divisor_of_a_branch_is_not_that_of_another() -> None:
     model = Model.from_proto(parser.parse_model(HEADER + text))
     assert model(np.array([-1, 3]), np.array(True)).tolist() == [-1, -1]
     assert model(np.array([-1, 3]), np.array(False)).tolist() == [-1, 1]
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(integers.FAMILY) == []

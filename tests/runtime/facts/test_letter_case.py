@@ -11,7 +11,9 @@ import pytest
 from onnxsmith import STRING, jit, opset21, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.runtime.facts import letter_case
 from tests.laws.named import law
+from tests.runtime.facts.probing import wrong_probes
 
 TEXTS = np.array(["the", "The cat", "the dog", "", "Élan"], object)
 
@@ -83,3 +85,7 @@ def test_shapes_that_it_does_not_take_are_refused(x, options) -> None:
 
 def test_the_law() -> None:
     assert not law("letter-case").wrong(0, 12)
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(letter_case.FAMILY) == []

@@ -10,7 +10,9 @@ from onnx import TensorProto, helper
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith import opset25 as op25
+from onnxsmith.runtime.facts import narrow
 from onnxsmith.runtime.model_session import load_session
+from tests.runtime.facts.probing import wrong_probes
 
 X = np.float32([-1.5, 0.5, 1.5, 2.5, 7.0])
 
@@ -92,3 +94,7 @@ def test_loops_that_collect_less_do_not_either() -> None:
         Model.from_proto(model)(X, np.array(2), np.array(True))[1].astype(int).tolist()
         == [[-1, 0, 1, 2, 7]] * 2
     )
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(narrow.FAMILY) == []

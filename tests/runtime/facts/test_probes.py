@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper, parser
@@ -15,7 +14,8 @@ from onnxsmith.runtime.facts.fact import Check, Fact, Probe, Refusal
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.facts.table import FACTS
 from onnxsmith.types.dtypes import DType
-from tests.laws.bare_session import BareOutcome, BareProcess
+from tests.laws.bare_session import BareProcess
+from tests.runtime.facts.probing import is_right, probe_of
 
 #: The engine's version decides which facts are applied at all.
 HERE = onnxruntime_api.version()
@@ -23,8 +23,6 @@ PROBED = [fact for fact in FACTS if fact.probe is not None and fact.holds_for(HE
 REFUSED = [fact for fact in PROBED if isinstance(fact.remedy, Refusal)]
 ADAPTED = [fact for fact in PROBED if not isinstance(fact.remedy, Refusal)]
 OF_OTHERS = [fact for fact in FACTS if fact.probe is not None and not fact.holds_for(HERE)]
-#: float32 is exact to about this part of the largest number.
-TOLERANCE = 1e-5
 
 
 @pytest.fixture(scope="module")
@@ -32,29 +30,6 @@ def bare() -> Iterator[BareProcess]:
     process = BareProcess()
     yield process
     process.close()
-
-
-def probe_of(fact: Fact) -> Probe:
-    assert fact.probe is not None
-    return fact.probe
-
-
-def is_right(outcome: BareOutcome, probe: Probe) -> bool:
-    if probe.right is None:
-        return outcome.kind == "error"
-    if outcome.kind != "results":
-        return False
-    results = list(outcome.results.values())
-    return all(is_near(given, right) for given, right in zip(results, probe.right, strict=True))
-
-
-def is_near(given: np.ndarray, right: np.ndarray) -> bool:
-    if given.shape != right.shape:
-        return False
-    if right.dtype.kind in "iubO":
-        return np.array_equal(given, right)
-    most = np.abs(right[np.isfinite(right)]).max(initial=0)
-    return np.allclose(given, right, rtol=TOLERANCE, atol=TOLERANCE * most)
 
 
 @pytest.mark.parametrize("fact", PROBED, ids=lambda fact: fact.name)

@@ -9,6 +9,8 @@ from onnx import parser
 from onnxsmith import opset21 as op
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import adapt
+from onnxsmith.runtime.facts import reductions
+from tests.runtime.facts.probing import wrong_probes
 
 HEADER = '<ir_version: 10, opset_import: ["" : 21]> '
 
@@ -60,3 +62,7 @@ def test_more_elements_than_a_double_has_room_for() -> None:
     # 2**23 numbers of 31 bits: past 2**53 in a double, as halves of 32 bits would be.
     many = np.full(2**23, 2**31 - 1, np.int64) + (np.arange(2**23) % 2 << 32)
     assert int(op.ReduceSum(many, keepdims=0)) == int(many.sum())
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(reductions.FAMILY) == []

@@ -8,6 +8,8 @@ import pytest
 from onnxsmith import FLOAT, INT64, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import OperatorFailedError
+from onnxsmith.runtime.facts import signal
+from tests.runtime.facts.probing import wrong_probes
 
 _X = np.ones((1, 16, 1), np.float32)
 _STEP = np.array(4)
@@ -56,3 +58,7 @@ def test_frames_with_samples():
     made = _model()(_X, _STEP, *_arguments(4, 4))
     np.testing.assert_allclose(made, op.STFT(_X, _STEP, np.ones(4, np.float32)))
     assert np.asarray(made).shape == (1, 4, 3, 2)
+
+
+def test_adapted_models_of_probes_are_right() -> None:
+    assert wrong_probes(signal.FAMILY) == []
