@@ -116,8 +116,8 @@ _WRITING: dict[str, frozenset[str]] = {
     "decimal": frozenset(["setcontext"]),
     "locale": frozenset(["setlocale"]),
 }
-#: Functions that open a file, and the position of their argument `mode`.
-_OPENING = {("io", "open"): 1, ("pathlib", "Path.open"): 0, ("gzip", "open"): 1, ("bz2", "open"): 1}
+#: Functions that open a file: `mode` comes after it.
+_OPENING = frozenset([("io", "open"), ("pathlib", "Path.open"), ("gzip", "open"), ("bz2", "open")])
 _MODULES = {"posix": "os", "nt": "os", "_io": "io", "_pyio": "io", "_locale": "locale", "_decimal": "decimal"}
 _Function = types.FunctionType | types.MethodType | types.BuiltinFunctionType | type
 #: Of which types functions are; numpy has one of its own.
@@ -181,9 +181,9 @@ def checked(function: Function, replaced: Callable[P, R]) -> Callable[P, R]:
         return _seeded(str(name), replaced)
     if not _is_function(function) or name != "open":
         return replaced
-    position = _OPENING.get(_key(function) or ("", ""))
-    if position is None:
+    if _key(function) not in _OPENING:
         return replaced
+    position = 0 if isinstance(function, types.MethodType) else 1
 
     def open_file(*args: P.args, **kwargs: P.kwargs) -> R:
         mode: object = args[position] if len(args) > position else kwargs.get("mode", "r")
