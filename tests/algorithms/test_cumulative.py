@@ -10,6 +10,7 @@ import pytest
 from onnxsmith.algorithms import cumulative
 from onnxsmith.algorithms.operators import op
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 torch = pytest.importorskip("torch")
 X = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
@@ -53,3 +54,7 @@ def test_log_of_sums():
     np.testing.assert_allclose(found, torch.logcumsumexp(torch.tensor(x), 1).numpy(), 1e-14)
     (found,) = computed(cumulative.logaddexp, x[0], x[1])
     np.testing.assert_allclose(found, np.logaddexp(x[0], x[1]), 1e-14)
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("cumulative", {"cumprod": 1, "nancumprod": 1}) == []

@@ -11,6 +11,7 @@ import torch
 from onnxsmith.algorithms import distinct
 from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 NAN, INF = np.nan, np.inf
 HOSTILE = [3.0, NAN, -0.0, 0.0, INF, np.finfo(np.float32).max, NAN, -INF, 3.0, INF]
@@ -60,3 +61,7 @@ def test_runs_of_rows():
     np.testing.assert_array_equal(values, [[1, 2], [1, 3]])
     np.testing.assert_array_equal(inverse, [0, 0, 1])
     np.testing.assert_array_equal(counts, [2, 1])
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("sets") == []

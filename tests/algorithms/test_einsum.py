@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith.algorithms import einsum
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 CASES: dict[str, Sequence[tuple[int, ...]]] = {
     "ij,jk->ik": [(2, 3), (3, 4)],
@@ -56,3 +57,7 @@ def test_of_nothing(shapes: Sequence[tuple[int, ...]]):
     arrays = [np.ones(each) for each in shapes]
     (found,) = computed(lambda *given: einsum.einsum("ij,jk->ik", given), *arrays)
     np.testing.assert_array_equal(found, np.einsum("ij,jk->ik", *arrays))
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("matrices.contractions", {"cross": 9}) == []

@@ -10,6 +10,7 @@ import pytest
 from onnxsmith.algorithms import extremes
 from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 NAN, INF = np.nan, np.inf
 FLOATS = ("float16", "float32", "float64")
@@ -82,3 +83,8 @@ def test_complex_numbers(is_max: bool):
     np.testing.assert_array_equal(re, wanted.real)
     np.testing.assert_array_equal(im, wanted.imag)
     np.testing.assert_array_equal(place, (np.argmax if is_max else np.argmin)(z, axis=1, keepdims=True))
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("reductions", {"sum": 1}) == []
+    assert disagreements("searching") == []

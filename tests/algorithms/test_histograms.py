@@ -8,6 +8,7 @@ import pytest
 from onnxsmith.algorithms import histograms
 from onnxsmith.algorithms.values import constant
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 X = np.random.default_rng(0).normal(size=(6, 9)).astype(np.float32)
 
@@ -44,3 +45,7 @@ def test_equal_bins():
     np.testing.assert_array_equal(found, np.histogram(X, 5)[0])
     (found,) = computed(lambda x: histograms.counts_of_equal_bins(x, 5, (-1, 1)), X)
     np.testing.assert_array_equal(found, np.histogram(X, 5, (-1, 1))[0])
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("histograms", {"bincount": 2, "histogram": 2, "histogram_bin_edges": 2}) == []

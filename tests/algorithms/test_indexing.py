@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith.algorithms import indexing
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 X = np.arange(120).reshape(2, 3, 4, 5)
 ROWS, COLUMNS = np.array([[0], [2], [-1]]), np.array([1, 3])
@@ -64,3 +65,7 @@ def test_broadcasting(shapes: list[tuple[int, ...]]):
     arrays = [np.ones(each) for each in shapes]
     for found in computed(lambda *given: tuple(indexing.broadcast_together(given)), *arrays):
         assert found.shape == np.broadcast_shapes(*shapes)
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("taking") == []

@@ -11,6 +11,7 @@ import torch
 from onnxsmith.algorithms import quantiles
 from onnxsmith.types.dtypes import DType
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 NAN, INF = np.nan, np.inf
 X = np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
@@ -60,3 +61,7 @@ def test_infinity_as_torch_has_it(interpolation: Any):
 def test_median_of_two(ignores_nan: bool):
     (found,) = computed(lambda x: quantiles.median(x, DType.FLOAT, ignores_nan=ignores_nan), HOLES)
     np.testing.assert_array_equal(found, (np.nanmedian if ignores_nan else np.median)(HOLES, axis=-1))
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("quantiles") == []

@@ -10,6 +10,7 @@ import pytest
 from onnxsmith.algorithms import reductions
 from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
 WHOLE = np.random.default_rng(1).integers(-9, 9, (3, 4, 5))
@@ -97,3 +98,8 @@ def test_variances(dims: Any, correction: float):
     )
     np.testing.assert_allclose(variance, X.var(axis=_axis(dims), ddof=correction, keepdims=True), 1e-4)
     np.testing.assert_allclose(mean, X.mean(axis=_axis(dims), keepdims=True), 1e-4, 1e-6)
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("reductions", {"sum": 1}) == []
+    assert disagreements("statistics") == []

@@ -11,6 +11,7 @@ import torch
 from onnxsmith.algorithms import scattering
 from tests.algorithms.running import computed
 from tests.algorithms.test_indexing import CASES, as_numpy
+from tests.numpy.every_argument import disagreements
 
 NAN = np.nan
 DTYPES = ("float32", "float64", "float16", "int64", "int32", "uint8")
@@ -103,3 +104,7 @@ def test_masked_scatter(shape: tuple[int, ...]):
     (found,) = computed(scattering.masked_scatter, x, mask, source)
     wanted = torch.from_numpy(x).masked_scatter(torch.from_numpy(mask), torch.from_numpy(source))
     np.testing.assert_array_equal(found, wanted.numpy())
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("inserting", {"insert": 7}) == []

@@ -11,6 +11,7 @@ import torch
 from onnxsmith.algorithms import searching
 from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 NAN, INF = np.nan, np.inf
 DTYPES = ("float32", "float64", "float16", "int8", "uint8", "int32", "int64", "uint64", "bool")
@@ -69,3 +70,7 @@ def test_nothing_is_equal_to_what_is_no_number(count: int):
     x = np.array([NAN, INF, -INF, 0.0, -0.0, np.finfo(np.float64).max, 1.0])
     (found,) = computed(_is_in, x, np.resize(np.array([NAN, INF, 0.0, 5.0]), count))
     np.testing.assert_array_equal(found, [False, True, False, True, True, False, False])
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("sorting", {"partition": 3, "searchsorted": 4}) == []

@@ -11,6 +11,7 @@ import torch
 from onnxsmith.algorithms import sorting
 from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
+from tests.numpy.every_argument import disagreements
 
 NAN, INF = np.nan, np.inf
 DTYPES = ("float32", "float64", "float16", "int8", "uint8", "int32", "int64", "uint64", "bool")
@@ -126,3 +127,7 @@ def test_few():
     np.testing.assert_array_equal(x[places], values)
     values, place = computed(lambda x: sorting.kth_value(x, 3, 0), x)
     assert values == [np.sort(x)[2]] == x[place]
+
+
+def test_what_numpys_functions_make_of_it() -> None:
+    assert disagreements("sorting", {"partition": 3, "searchsorted": 4}) == []

@@ -211,13 +211,28 @@ SAMPLED = 30
 
 
 def sampled(module: str, count: int) -> Iterator[Call]:
-    """Calls of the functions that a module of `onnxsmith.numpy` registers: some of each, spread over all."""
+    """Calls of the functions that a module of `onnxsmith.numpy` registers: some of each, spread over all.
+
+    Every other call leaves out some arguments that have a default.
+    """
     for name in (*DOMAINS, *WRITING):
-        if FUNCTIONS.index.get(name) == module:
-            own = list(calls(name))
-            # Neighbours in the enumeration differ in the last parameters alone: a random order differs in all.
-            random.Random(name).shuffle(own)
-            yield from own[:count]
+        if FUNCTIONS.index.get(name) != module:
+            continue
+        own, rng = list(calls(name)), random.Random(name)
+        # Neighbours in the enumeration differ in the last parameters alone: a random order differs in all.
+        rng.shuffle(own)
+        defaults = {
+            key
+            for key, each in inspect.signature(numpys(name)).parameters.items()
+            if each.default not in (inspect.Parameter.empty, np._NoValue)  # some such belong together
+        }
+        for place, call in enumerate(own[:count]):
+            left = [
+                pair
+                for pair in call.kwargs
+                if place % 2 == 0 or pair[0] not in defaults or rng.random() < 0.5
+            ]
+            yield call._replace(kwargs=tuple(left))
 
 
 def disagreements(

@@ -87,20 +87,13 @@ def test_a_dynamic_length_of_an_opset_without_fourier_transforms() -> None:
 
 
 def test_all_kinds_of_arguments() -> None:
-    assert (
-        disagreements(
-            "fourier",
-            {
-                "fft.fft2": 3,
-                "fft.ifft2": 4,
-                "fft.irfft2": 2,
-                "fft.fftn": 5,
-                "fft.ifftn": 3,
-                "fft.rfftn": 5,
-                "fft.irfftn": 1,
-                "fft.fftshift": 1,
-                "fft.ifftshift": 4,
-            },
-        )
-        == []
-    )
+    refused = {
+        "fft.fft2": 3,
+        "fft.ifft2": 4,
+        "fft.irfft2": 2,
+        "fft.fftn": 5,
+        "fft.ifftn": 3,
+        "fft.rfftn": 4,
+        "fft.ifftshift": 3,
+    }
+    assert disagreements("fourier", refused) == []

@@ -127,4 +127,4 @@ def test_axes_that_are_none_are_refused() -> None:
 
 
 def test_all_kinds_of_arguments() -> None:
-    assert disagreements("reductions", {"amax": 1, "sum": 1}) == []
+    assert disagreements("reductions", {"sum": 1}) == []
