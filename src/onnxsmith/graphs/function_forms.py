@@ -12,7 +12,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ModelRecord
 
 #: A function that somebody else made.
-GivenFunction: TypeAlias = onnx.FunctionProto | ir.Function
+GivenFunction: TypeAlias = "onnx.FunctionProto | ir.Function"
 
 
 def as_function(given: GivenFunction | FunctionBody) -> ir.Function:

@@ -13,9 +13,17 @@ import onnx
 
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import (
+    ByOperator,
+    Check,
+    CheckAtOnce,
+    Fact,
+    Refusal,
+    Requirement,
+    Rewrite,
+    facts_for,
+)
 from onnxsmith.runtime.facts.gating import gate, guard
-from onnxsmith.runtime.facts.table import facts_for
 from onnxsmith.runtime.folded_branches import keep_from_folding
 from onnxsmith.types.dtypes import DType
 
@@ -73,10 +81,11 @@ def guarded(model: onnx.ModelProto, version: tuple[int, ...], operators: Set[str
     A definition takes much that its operator does not, and nothing in it tells what it was.
     """
     rules: dict[tuple[str, str], Rule] = {}
-    for operator, facts in facts_for("onnxruntime", version, CPU).items():
+    for operator in operators:
+        facts = facts_for("onnxruntime", version, CPU).get(("", operator), ())
         checks = [each for each in facts if isinstance(each.remedy, Check)]
-        if not operator[0] and operator[1] in operators and checks:
-            rules[operator] = _guard(checks)
+        if checks:
+            rules["", operator] = _guard(checks)
     return rewrite(model, rules).model if rules else model
 
 
@@ -108,12 +117,13 @@ def rules_for(
     version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph", is_kept: bool = False
 ) -> Rules:
     """How each operator is met that a version of ONNX Runtime shows facts for."""
-    rules: dict[tuple[str, str], Rule] = {}
-    for operator, facts in facts_for("onnxruntime", version, provider).items():
-        met = [each for each in facts if not _is_left_out(each, checks)]
-        if met:
-            rules[operator] = rule_of(met, is_kept=is_kept)
-    return rules
+    facts = facts_for("onnxruntime", version, provider)
+
+    def find(operator: tuple[str, str]) -> Rule | None:
+        met = [each for each in facts.get(operator, ()) if not _is_left_out(each, checks)]
+        return rule_of(met, is_kept=is_kept) if met else None
+
+    return ByOperator(find)
 
 
 def _is_left_out(fact: Fact, checks: Checks) -> bool:

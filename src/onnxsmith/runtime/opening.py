@@ -86,7 +86,8 @@ def open_session(
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()
-        if _BRANCH in operators or not rules_for(version, checks=checks).keys().isdisjoint(operators):
+        rules = rules_for(version, checks=checks)
+        if _BRANCH in operators or any(each in rules for each in operators):
             result = adapt(model.proto, version, weight_reader(model), checks=checks, is_kept=is_kept)
             if result.edits:
                 model, edits = replace(model, proto=result.model), result.edits

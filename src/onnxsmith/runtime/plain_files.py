@@ -11,11 +11,11 @@ import sys
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.graphs.edits import NodeNote
-from onnxsmith.graphs.rewriting.rewrite import Rules, TooDeep, rewrite
+from onnxsmith.graphs.rewriting.rewrite import Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import CPU, FACT_KEY, Refused, rule_of
-from onnxsmith.runtime.facts.table import facts_for
+from onnxsmith.runtime.facts.fact import ByOperator, facts_for
 from onnxsmith.runtime.opening import weight_reader
 
 #: The distributions that the module may be of.
@@ -49,11 +49,13 @@ def _named(node: NodeNote) -> str:
 @functools.cache
 def ordinary_rules(version: tuple[int, ...]) -> Rules:
     """How operators are met that are wrong on inputs as users have them."""
-    by_operator = {
-        operator: [each for each in facts if each.is_ordinary]
-        for operator, facts in facts_for("onnxruntime", version, CPU).items()
-    }
-    return {operator: rule_of(facts, is_kept=True) for operator, facts in by_operator.items() if facts}
+    facts = facts_for("onnxruntime", version, CPU)
+
+    def find(operator: tuple[str, str]) -> Rule | None:
+        ordinary = [each for each in facts.get(operator, ()) if each.is_ordinary]
+        return rule_of(ordinary, is_kept=True) if ordinary else None
+
+    return ByOperator(find)
 
 
 def _installed_version() -> tuple[int, ...] | None:

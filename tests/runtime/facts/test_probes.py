@@ -10,15 +10,16 @@ from onnx import helper, numpy_helper, parser
 
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import Refused, adapt, checks_at_once
+from onnxsmith.runtime.facts import fact as table
 from onnxsmith.runtime.facts.fact import Check, Fact, Probe, Refusal
 from onnxsmith.runtime.facts.gating import failed_check
-from onnxsmith.runtime.facts.table import FACTS
 from onnxsmith.types.dtypes import DType
 from tests.laws.bare_session import BareProcess
 from tests.runtime.facts.probing import is_right, probe_of
 
 #: The engine's version decides which facts are applied at all.
 HERE = onnxruntime_api.version()
+FACTS = [each for facts in table.FACTS.values() for each in facts]
 PROBED = [fact for fact in FACTS if fact.probe is not None and fact.holds_for(HERE)]
 REFUSED = [fact for fact in PROBED if isinstance(fact.remedy, Refusal)]
 ADAPTED = [fact for fact in PROBED if not isinstance(fact.remedy, Refusal)]

@@ -77,7 +77,7 @@ def rewrite(
     emitted nodes get, with the names of the rules, where a rule could concern them; nodes that have it are left alone.
     """
     functions = functions_of(model)
-    concerned = functions_that_use(functions, frozenset(rules)) if functions else set[FunctionKey]()
+    concerned = functions_that_use(functions, rules) if functions else set[FunctionKey]()
     for node in all_nodes(model.graph.node):
         key = function_key(node) if functions else None
         if key in concerned or (key not in functions and (plain_domain(node.domain), node.op_type) in rules):

@@ -5,7 +5,7 @@ Walks over protos, and over models of onnx-ir at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import onnx
 
@@ -89,7 +89,7 @@ def functions_of(model: onnx.ModelProto) -> dict[FunctionKey, onnx.FunctionProto
 
 
 def functions_that_use(
-    functions: Mapping[FunctionKey, onnx.FunctionProto], operators: frozenset[tuple[str, str]]
+    functions: Mapping[FunctionKey, onnx.FunctionProto], operators: Container[tuple[str, str]]
 ) -> set[FunctionKey]:
     """The functions with one of these operators in them, or in a function that they call."""
     direct: set[FunctionKey] = set()

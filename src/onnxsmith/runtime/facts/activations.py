@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The kernel is off by alpha times a rounding of 1: up to here, by less than 4 last places of numbers about 1.
 _KERNEL_ALPHA = 4.0
@@ -20,7 +18,7 @@ _MANY_TYPES = 28
 _WHERE = 9
 
 
-@FAMILY.fact(
+@fact(
     "Celu",
     met_by=Rewrite,
     reason="exp(x / alpha) - 1 loses the digits of x where alpha is large: all of them at 1e8",
@@ -52,7 +50,7 @@ def small_exponents(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Softplus",
     met_by=Rewrite,
     reason="the kernel is for float32 alone, and the definition, log(exp(x) + 1), overflows where x is large",

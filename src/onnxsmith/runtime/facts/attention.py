@@ -11,17 +11,15 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.runtime.function_body import body_in_place
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _NO_HEADS = np.ones((1, 0, 2, 4), np.float32)
 _MOST_HEADS = (1 << 31) - 1
 
 
-@FAMILY.fact(
+@fact(
     "Attention",
     met_by=Check,
     first="1.23",
@@ -56,7 +54,7 @@ def has_heads(site: Site) -> Iterator[Requirement]:
         )
 
 
-@FAMILY.fact(
+@fact(
     "Attention",
     met_by=Rewrite,
     reason="a mask that is shorter than the keys is refused; what it does not reach is masked",
@@ -112,7 +110,7 @@ def _is_by_definition(site: Site) -> bool:
     return _shows_scores(site) or (mask is not None and mask.is_integer)
 
 
-@FAMILY.fact(
+@fact(
     "Attention",
     met_by=Check,
     reason="with a mask of integers the definition runs, and joins keys of different batches, which reads past the end",
@@ -145,7 +143,7 @@ def remembered_of_the_same_batch(site: Site) -> Iterator[Requirement]:
             yield Requirement(holds, f"{name} does not fit what comes in: axis {axis} has another size")
 
 
-@FAMILY.fact(
+@fact(
     "Attention",
     met_by=Rewrite,
     first="1.23",

@@ -20,10 +20,8 @@ from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.clamped_reads import PARTIAL, SINCE, clamped
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The opset that brought Where.
 _WHERE = 9
@@ -33,7 +31,7 @@ _MOST_ELEMENTS = 64
 _UNNAMED = "onnxsmith: size "
 
 
-@FAMILY.fact(
+@fact(
     "Loop",
     met_by=Rewrite,
     reason="what a loop without an iteration collects has 0 for each size that is dynamic",

@@ -10,9 +10,7 @@ import numpy as np
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.graphs.run_values import Array as RunArray
-from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Family, Probe, Requirement
-
-FAMILY = Family()
+from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Probe, Requirement, fact
 
 _NO_WEIGHTS = "there is nothing to convolve with: W has no elements"
 #: How many dimensions weights may have: a window of three, with output and input channels.
@@ -36,7 +34,7 @@ def _has_weights(site: Site, position: int) -> Condition:
     return terms.all([terms.negated(terms.equal(terms.dimension(position, axis), 0)) for axis in axes])
 
 
-@FAMILY.fact(
+@fact(
     "Conv",
     "ConvInteger",
     "DeformConv",
@@ -51,7 +49,7 @@ def something_to_convolve_with(site: Site) -> Iterator[Requirement]:
     yield Requirement(_has_weights(site, 1), _NO_WEIGHTS)
 
 
-@FAMILY.fact(
+@fact(
     "QLinearConv",
     met_by=functools.partial(Check, at_once=_convolves_with_nothing(3)),
     reason="with weights without elements it gives what memory held",
@@ -70,7 +68,7 @@ def something_to_convolve_quantized(site: Site) -> Iterator[Requirement]:
     yield Requirement(_has_weights(site, 3), _NO_WEIGHTS)
 
 
-@FAMILY.fact(
+@fact(
     "Conv",
     "AveragePool",
     "ConvInteger",

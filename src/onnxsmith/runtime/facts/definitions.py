@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Requirement
+from onnxsmith.runtime.facts.fact import Check, Requirement, fact
 from onnxsmith.types.dtypes import DType
 
-FAMILY = Family()
 
-
-@FAMILY.fact(
+@fact(
     "SwiGLU",
     met_by=Check,
     reason="there is no kernel, and its definition broadcasts inputs that must have one shape",
@@ -36,7 +34,7 @@ def one_shape(site: Site) -> Iterator[Requirement]:
     yield Requirement(emit.all(emit.op("Equal", first, second)), reason)
 
 
-@FAMILY.fact(
+@fact(
     "Range",
     met_by=Check,
     reason="there is no kernel with stash_type, and its definition gives another dimension where an end is a vector",
@@ -50,7 +48,7 @@ def ends_are_scalars(site: Site) -> Iterator[Requirement]:
             yield Requirement(terms.equal(terms.rank(position), 0), f"{name} must be a scalar")
 
 
-@FAMILY.fact(
+@fact(
     "SpaceToDepth",
     met_by=Check,
     reason="there is no kernel for mode CRD, and without elements its definition takes sizes that are no whole blocks",

@@ -15,10 +15,8 @@ import numpy as np
 from onnxsmith.graphs import identity
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Array, Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: Operators whose results are more than a function of their inputs.
 RANDOM = identity.RANDOM | {"Dropout"}
@@ -62,7 +60,7 @@ def _left_to_the_runtime(site: Site) -> bool | None:
     return True
 
 
-@FAMILY.fact(
+@fact(
     *sorted(RANDOM),
     met_by=Refusal,
     reason=_SEED_REASON,
@@ -73,7 +71,7 @@ def seed_in_an_old_opset(site: Site) -> str | None:
     return None if not _has_seed(site) else "with a seed ONNX Runtime gives other numbers in each run"
 
 
-@FAMILY.fact(
+@fact(
     "RandomUniformLike",
     "RandomNormalLike",
     met_by=Rewrite,
@@ -92,7 +90,7 @@ def drawn_alike(site: Site) -> bool:
     return _drawn(site, site.emit.op("Shape", site.input(0)), dtype)
 
 
-@FAMILY.fact(
+@fact(
     "RandomNormal",
     "RandomUniform",
     met_by=Rewrite,
@@ -225,7 +223,7 @@ def _word(emit: Emitter, number: int) -> str:
     return emit.constant(np.array(number, np.uint64).view(np.int64))
 
 
-@FAMILY.fact(
+@fact(
     "Bernoulli",
     met_by=Rewrite,
     reason="its definition, which is all that ONNX Runtime has, draws 1 where it should draw 0",
@@ -255,7 +253,7 @@ def _number(emit: Emitter, value: str) -> str:
     return emit.op("Reshape", emit.cast(value, DType.DOUBLE), emit.constant(np.zeros(0, np.int64)))
 
 
-@FAMILY.fact(
+@fact(
     "Dropout",
     met_by=Rewrite,
     reason="the ratio is looked at where nothing is dropped, unless the optimizer has taken the node out",
@@ -269,7 +267,7 @@ def ratio_of_nothing(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
+@fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
 def dropped_by_seed(site: Site) -> bool:
     dtype = site.dtype(0)
     if dtype is None or not _has_seed(site):
@@ -290,7 +288,7 @@ def dropped_by_seed(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Dropout",
     met_by=Rewrite,
     reason="the optimizer takes out a node in training whose mask nothing reads, and then nothing is dropped",
@@ -319,7 +317,7 @@ def dropped_in_training(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Multinomial",
     met_by=Rewrite,
     reason=f"{_SEED_REASON}; {_LACK_REASON}",

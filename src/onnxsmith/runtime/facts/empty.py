@@ -11,11 +11,9 @@ from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Refusal, Requirement, Rewrite, fact
 from onnxsmith.runtime.facts.gating import hide_fixed
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The opset that brought CastLike, for types that nobody knows.
 _CAST_LIKE = 15
@@ -27,7 +25,7 @@ def may_be_empty(site: Site, position: int = 0) -> bool:
     return shape is None or 0 in shape or None in shape
 
 
-@FAMILY.fact(
+@fact(
     "ArgMax",
     "ArgMin",
     met_by=Rewrite,
@@ -46,7 +44,7 @@ def axis_from_the_front(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "ArgMax",
     "ArgMin",
     met_by=Check,
@@ -67,7 +65,7 @@ def axis_has_elements(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.has_elements(0), reason)
 
 
-@FAMILY.fact(
+@fact(
     "Unique",
     met_by=Rewrite,
     reason="it ends the process on a tensor without elements",
@@ -116,7 +114,7 @@ def unique_of_nothing(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "ConvTranspose",
     met_by=Check,
     reason="it ends the process where there is nothing to convolve",
@@ -133,7 +131,7 @@ def something_to_convolve(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.has_elements(1), "there is nothing to convolve with: W has no elements")
 
 
-@FAMILY.fact(
+@fact(
     "InstanceNormalization",
     met_by=Check,
     reason="it ends the process where instances have no elements",
@@ -150,7 +148,7 @@ def something_to_normalize(site: Site) -> Iterator[Requirement]:
     yield Requirement(some, "there is nothing to normalize: instances of the input have no elements")
 
 
-@FAMILY.fact(
+@fact(
     "GRU",
     "LSTM",
     "RNN",
@@ -192,7 +190,7 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
         )
 
 
-@FAMILY.fact(
+@fact(
     "CausalConvWithState",
     met_by=Refusal,
     reason="there is no kernel, and without elements its function body ends in a Conv that refuses it, or ends the"

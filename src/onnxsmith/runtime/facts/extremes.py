@@ -13,11 +13,9 @@ from onnxsmith.graphs.rewriting.branches import choose
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, are_int32
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.runtime.facts.reducing import Reduction
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The first version of ONNX Runtime that compares so.
 _FIRST = "1.21"
@@ -38,7 +36,7 @@ def _concerns(site: Site) -> bool:
     return site.dtype(0) is DType.INT64 and not all(are_int32(site.scope, each) for each in given)
 
 
-@FAMILY.fact(
+@fact(
     "Max",
     "Min",
     met_by=Rewrite,
@@ -63,7 +61,7 @@ def low_halves_between_tensors(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Clip",
     met_by=Rewrite,
     reason=_REASON,
@@ -90,7 +88,7 @@ def low_halves_against_bounds(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Relu",
     met_by=Rewrite,
     reason=_REASON + "; there is no kernel, and the function body asks for the greater",
@@ -111,7 +109,7 @@ def low_halves_in_a_body(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Sign",
     met_by=Rewrite,
     reason=_REASON,
@@ -133,7 +131,7 @@ def low_halves_against_zero(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "ReduceMax",
     "ReduceMin",
     met_by=Rewrite,

@@ -7,12 +7,14 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.graphs.run_values import Array as RunArray
+from onnxsmith.registry import Registry
 from onnxsmith.types.dtypes import DType
 
 Engine: TypeAlias = Literal["onnxruntime", "reference"]
@@ -58,6 +60,7 @@ class Refusal:
 
 Remedy: TypeAlias = Rewrite | Check | Refusal
 F = TypeVar("F", bound=Callable[..., object])
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,47 +127,89 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-class Family:
-    """The facts of one family of operators."""
+#: Facts by domain, operator and family, the module that has them: several may know something of one operator.
+FACTS: Registry[tuple[str, str, str], tuple[Fact, ...]] = Registry("onnxsmith.runtime.facts", "FACTS")
+#: Its facts come after those of others: the rewrite for text gives sizes, too.
+_LAST = "collecting"
 
-    def __init__(self) -> None:
-        self.facts: list[Fact] = []
 
-    def fact(
-        self,
-        *operators: str,
-        met_by: Callable[[F], Remedy],
-        reason: str,
-        probe: Probe | None,
-        domain: str = "",
-        since: int = 1,
-        until: int | None = None,
-        dtypes: Iterable[DType] | None = None,
-        first: str = "1.20",
-        last: str | None = None,
-        is_ordinary: bool = False,
-    ) -> Callable[[F], F]:
-        """A decorator: the function is how the fact is met, for each of the operators. The probe is of the first."""
+def fact(
+    *operators: str,
+    met_by: Callable[[F], Remedy],
+    reason: str,
+    probe: Probe | None,
+    domain: str = "",
+    since: int = 1,
+    until: int | None = None,
+    dtypes: Iterable[DType] | None = None,
+    first: str = "1.20",
+    last: str | None = None,
+    is_ordinary: bool = False,
+) -> Callable[[F], F]:
+    """A decorator: the function is how the fact is met, for each of the operators. The probe is of the first."""
 
-        def add(function: F) -> F:
-            plain = function.__name__.strip("_").replace("_", "-")
-            for operator in operators:
-                self.facts.append(
-                    Fact(
-                        name=plain if len(operators) == 1 else f"{plain}-{operator.lower()}",
-                        operator=operator,
-                        reason=reason,
-                        remedy=met_by(function),
-                        probe=probe if operator == operators[0] else None,
-                        domain=domain,
-                        since=since,
-                        until=until,
-                        dtypes=None if dtypes is None else frozenset(dtypes),
-                        first=first,
-                        last=last,
-                        is_ordinary=is_ordinary,
-                    )
-                )
-            return function
+    def add(function: F) -> F:
+        plain = function.__name__.strip("_").replace("_", "-")
+        for operator in operators:
+            key = (domain, operator, function.__module__.rpartition(".")[2])
+            made = Fact(
+                name=plain if len(operators) == 1 else f"{plain}-{operator.lower()}",
+                operator=operator,
+                reason=reason,
+                remedy=met_by(function),
+                probe=probe if operator == operators[0] else None,
+                domain=domain,
+                since=since,
+                until=until,
+                dtypes=None if dtypes is None else frozenset(dtypes),
+                first=first,
+                last=last,
+                is_ordinary=is_ordinary,
+            )
+            FACTS[key] = (*(FACTS.loaded(key) or ()), made)
+        return function
 
-        return add
+    return add
+
+
+class ByOperator(Mapping[tuple[str, str], V]):
+    """A table by domain and operator, made of facts. Looking an operator up imports the families that know of it."""
+
+    def __init__(self, find: Callable[[tuple[str, str]], V | None]) -> None:
+        self._find = functools.cache(find)
+
+    def __getitem__(self, operator: tuple[str, str]) -> V:
+        found = self._find(operator)
+        if found is None:
+            raise KeyError(operator)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return (each for each in _keys() if self._find(each) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@functools.cache
+def _keys() -> Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]:
+    """The keys of the facts of each operator."""
+    found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for key in sorted(FACTS, key=lambda each: each[2] == _LAST):
+        found.setdefault(key[:2], []).append(key)
+    return found
+
+
+@functools.cache
+def facts_for(engine: Engine, version: tuple[int, ...], provider: str) -> ByOperator[Sequence[Fact]]:
+    """The facts that a version of an engine shows on a provider."""
+
+    def find(operator: tuple[str, str]) -> Sequence[Fact] | None:
+        facts = [each for key in _keys().get(operator, ()) for each in FACTS[key]]
+        return [
+            each
+            for each in facts
+            if each.engine == engine and each.provider == provider and each.holds_for(version)
+        ] or None
+
+    return ByOperator(find)

@@ -8,10 +8,8 @@ import numpy as np
 import onnx
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _ONE = np.ones((1, 1))
 _REASON = "a product of matrices and a number are fused, and the number is rounded to float32"
@@ -19,7 +17,7 @@ _SCALES = ("Mul", "Div")
 
 
 # Before what concerns numbers beside products: one rewrite of a node is all, and this one meets both.
-@FAMILY.fact(
+@fact(
     "MatMul",
     met_by=Rewrite,
     reason="the transposition of a matrix and its product with a vector are fused, and the product is another one",
@@ -39,7 +37,7 @@ def transposed_times_vector(site: Site) -> bool:
     return _replaced(site, [site.emit.op("Max", matrix), _apart(site, vector, scales)])
 
 
-@FAMILY.fact(
+@fact(
     "MatMul",
     met_by=Rewrite,
     reason="the transposition of a matrix of doubles and a product are fused, for which there is no kernel",
@@ -66,7 +64,7 @@ def _may_be_transposed(site: Site, name: str) -> bool:
     )
 
 
-@FAMILY.fact(
+@fact(
     *_SCALES,
     met_by=Rewrite,
     reason=_REASON,
@@ -85,7 +83,7 @@ def scaled_product(site: Site) -> bool:
     return _replaced(site, inputs) if any(_is_number(site, site.input(k)) for k in (0, 1)) else False
 
 
-@FAMILY.fact(
+@fact(
     "MatMul",
     met_by=Rewrite,
     reason=_REASON,
@@ -109,7 +107,7 @@ _PLACES_REASON = (
 )
 
 
-@FAMILY.fact(
+@fact(
     "Gather",
     met_by=Rewrite,
     reason=_PLACES_REASON,
@@ -141,7 +139,7 @@ def _whole(site: Site, name: str) -> int | None:
     return int(found.flat[0]) if found is not None and found.size == 1 and found.dtype.kind in "iu" else None
 
 
-@FAMILY.fact(
+@fact(
     "Gather",
     met_by=Rewrite,
     reason=_PLACES_REASON,

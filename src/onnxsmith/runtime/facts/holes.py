@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement
-
-FAMILY = Family()
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, fact
 
 
-@FAMILY.fact(
+@fact(
     "Sum",
     "Einsum",
     "Max",

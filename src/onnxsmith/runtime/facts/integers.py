@@ -15,10 +15,8 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, bits
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The opset that brought CastLike, for types that nobody knows.
 _CAST_LIKE = 15
@@ -32,7 +30,7 @@ def _may_be_minus_one(site: Site) -> bool:
     return divisor is None or bool((divisor == -1).any())
 
 
-@FAMILY.fact(
+@fact(
     "Div",
     met_by=Rewrite,
     reason="the lowest integer divided by -1 ends the process; it wraps around, as in numpy",
@@ -60,7 +58,7 @@ def quotient_of_lowest(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Div",
     "Mod",
     met_by=Check,
@@ -84,7 +82,7 @@ def divisor_is_not_zero(site: Site) -> Iterator[Requirement]:
 _LARGE = np.array([2**62 + 1, -(2**62) - 1, 5])
 
 
-@FAMILY.fact(
+@fact(
     "Mod",
     met_by=Rewrite,
     reason="with fmod, integers are divided as doubles, which hold 53 bits",
@@ -129,7 +127,7 @@ def _safe_divisor(site: Site, dtype: DType | None) -> tuple[str, str]:
     return safe, twice
 
 
-@FAMILY.fact(
+@fact(
     "Mod",
     met_by=Rewrite,
     reason="the remainder of the lowest integer by -1 ends the process; it is 0",
@@ -154,7 +152,7 @@ def _found_by_zero(_: Mapping[str, int], inputs: Sequence[RunArray]) -> str | No
     return None if np.all(inputs[1]) else BY_ZERO
 
 
-@FAMILY.fact(
+@fact(
     "Div",
     "Mod",
     met_by=partial(Check, at_once=_found_by_zero),
@@ -189,7 +187,7 @@ def divided_by_something(site: Site) -> Iterator[Requirement]:
     )
 
 
-@FAMILY.fact(
+@fact(
     "Range",
     met_by=Rewrite,
     reason="the number of elements is worked out in doubles, which hold 53 bits of either end",
@@ -224,7 +222,7 @@ def _is_short(site: Site, position: int) -> bool:
 _BASES, _EXPONENTS = np.array([3, 3, -7, -1]), np.array([39, 41, 21, 2**53 + 1])
 
 
-@FAMILY.fact(
+@fact(
     "Pow",
     met_by=Rewrite,
     reason="powers of integers are doubles on the way, which lose digits past 2**53 and do not wrap around",
@@ -286,7 +284,7 @@ def _power_by_squaring(emit: Emitter, base: str, exponent: str, dtype: DType) ->
 _EQUATION = re.compile(r"[A-Za-z.]*(,[A-Za-z.]*)*(->[A-Za-z.]*)?")
 
 
-@FAMILY.fact(
+@fact(
     "Einsum",
     met_by=Rewrite,
     reason="an index of one operand alone is summed in doubles, which lose digits past 2**53 and do not wrap around",

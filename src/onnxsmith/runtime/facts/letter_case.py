@@ -12,7 +12,7 @@ from onnxsmith.graphs.rewriting.branches import choose
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
 from onnxsmith.types.characters import (
     Case,
     changes_ascii_alike,
@@ -22,8 +22,6 @@ from onnxsmith.types.characters import (
     simple_changes,
 )
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _REASON = (
     "upper and lower case are those of a locale, and no session is made where the machine does not have it"
@@ -55,7 +53,7 @@ def _case(site: Site) -> Case | None:
     return action if action in ("LOWER", "UPPER") else None
 
 
-@FAMILY.fact(
+@fact(
     "StringNormalizer",
     met_by=Refusal,
     reason=_REASON,
@@ -68,7 +66,7 @@ def case_in_an_old_opset(site: Site) -> str | None:
     return None if locale is None else f"its letters have the case of the locale {locale}"
 
 
-@FAMILY.fact(
+@fact(
     "StringNormalizer",
     met_by=Rewrite,
     reason=_REASON,
@@ -108,7 +106,7 @@ def case_of_tables(site: Site) -> bool:
     return _shaped(site, _without(emit, marked, [_DROPPED]))
 
 
-@FAMILY.fact(
+@fact(
     "StringNormalizer",
     met_by=Rewrite,
     reason="it refuses an input without elements, for which ONNX has one empty text, as where all are dropped",

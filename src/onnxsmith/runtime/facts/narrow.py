@@ -6,10 +6,8 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: Element types of which several share a byte.
 _PACKED = frozenset(int(each) for each in DType if 0 < each.bits < 8)
@@ -20,7 +18,7 @@ _NARROW = tuple(map(int, (DType.INT4, DType.UINT4, DType.INT2, DType.UINT2)))
 _TWO_BITS = {DType.INT2: (DType.INT8, -2, 1), DType.UINT2: (DType.UINT8, 0, 3)}
 
 
-@FAMILY.fact(
+@fact(
     "Loop",
     met_by=Refusal,
     reason="what a loop collects is copied as if each element had a byte, which ends the process",
@@ -47,7 +45,7 @@ def collects_whole_bytes(site: Site) -> str | None:
     return None
 
 
-@FAMILY.fact(
+@fact(
     "Cast",
     "CastLike",
     met_by=Rewrite,
@@ -72,7 +70,7 @@ def cut_off_first(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "QuantizeLinear",
     met_by=Rewrite,
     reason="quotients past 32 bits become the lowest integer of two bits, where they saturate",

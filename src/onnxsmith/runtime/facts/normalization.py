@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
 
-FAMILY = Family()
 
-
-@FAMILY.fact(
+@fact(
     "BatchNormalization",
     met_by=Rewrite,
     reason="in training, the new mean and variance are written over the old ones, which may be the caller's own arrays",
@@ -48,7 +46,7 @@ _DEFAULT_AXES = (0, 2, 3)
 _EPSILON = 1e-9
 
 
-@FAMILY.fact(
+@fact(
     "MeanVarianceNormalization",
     met_by=Rewrite,
     reason="there is no kernel for DOUBLE, and the constants of its definition are FLOAT, which do not fit",
@@ -73,7 +71,7 @@ def defined_in_double(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "MeanVarianceNormalization",
     met_by=Rewrite,
     reason="in a function, axes that are left out are not there, instead of their default",
@@ -87,7 +85,7 @@ def axes_written_out(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "MeanVarianceNormalization",
     met_by=Check,
     reason="axes are cut to 32 bits",

@@ -6,16 +6,14 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.branches import at_run_only
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The first opset with a Loop that hides a value until a run.
 _HIDES_SINCE = 11
 
 
-@FAMILY.fact(
+@fact(
     "MaxPool",
     "AveragePool",
     "LpPool",

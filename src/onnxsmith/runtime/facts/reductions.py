@@ -12,11 +12,9 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, are_dimensions, bits
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.runtime.facts.reducing import Reduction, counted_from_the_front
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _REDUCTIONS = (
     "ReduceSum",
@@ -56,7 +54,7 @@ def _is_small_sum(site: Site, most: int) -> bool:
     return (2 * length if site.node.op_type == "ReduceSumSquare" else length) + count <= most
 
 
-@FAMILY.fact(
+@fact(
     "ReduceSum",
     "ReduceL1",
     "ReduceSumSquare",
@@ -117,7 +115,7 @@ def _sum_in_parts(emit: Emitter, reduction: Reduction, value: str) -> str:
 _SCATTER = 11
 
 
-@FAMILY.fact(
+@fact(
     "ReduceProd",
     met_by=Rewrite,
     reason="integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
@@ -172,7 +170,7 @@ def _product_one_by_one(emit: Emitter, value: str, dtype: DType, axes: str) -> s
     return repeat(emit, emit.size(axes), value, dtype, along_axis)
 
 
-@FAMILY.fact(
+@fact(
     "ReduceMax",
     "ReduceMin",
     met_by=Rewrite,
@@ -202,7 +200,7 @@ def of_no_booleans(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     *_REDUCTIONS,
     met_by=Rewrite,
     reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
@@ -229,7 +227,7 @@ def axes_from_the_front(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     *_REDUCTIONS,
     met_by=Check,
     reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",

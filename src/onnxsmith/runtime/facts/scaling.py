@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: The smallest ordinary float32: a row of zeros is divided by it.
 _SMALLEST = float(np.finfo(np.float32).tiny)
 
 
-@FAMILY.fact(
+@fact(
     "Normalizer",
     met_by=Rewrite,
     reason="by the L2 norm it loses the signs where it writes its result over its input",

@@ -13,11 +13,9 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.graphs.run_values import Array as RunArray
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: More than any memory holds.
 _MOST_ELEMENTS = float(1 << 48)
@@ -25,7 +23,7 @@ _MOST_ELEMENTS = float(1 << 48)
 _INT_MAX = 2**31 - 1
 
 
-@FAMILY.fact(
+@fact(
     "Squeeze",
     met_by=Rewrite,
     reason="an empty list of axes is taken for no list, which means all of them",
@@ -57,7 +55,7 @@ def squeeze_nothing(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Slice",
     met_by=Rewrite,
     reason="with a negative step, an end of INT_MAX or more is taken for the first element, where nothing lies between",
@@ -107,7 +105,7 @@ def _differ(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | 
     return None
 
 
-@FAMILY.fact(
+@fact(
     "Softmax",
     "LogSoftmax",
     "Hardmax",
@@ -123,7 +121,7 @@ def axis_is_no_longer_than_32_bits(site: Site) -> Iterator[Requirement]:
     yield Requirement(-_INT_MAX <= axis <= _INT_MAX, f"there is no axis {axis}")
 
 
-@FAMILY.fact(
+@fact(
     "Concat",
     met_by=functools.partial(Check, at_once=_differ),
     reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
@@ -184,7 +182,7 @@ def _same_shapes(site: Site, axis: int) -> str:
     return result
 
 
-@FAMILY.fact(
+@fact(
     "GatherND",
     met_by=Check,
     reason="it trusts batch_dims, and ends the process",
@@ -203,7 +201,7 @@ def batch_dims_are_there(site: Site) -> Iterator[Requirement]:
             yield Requirement(holds, f"batch_dims is {count}, and {name} does not have more dimensions")
 
 
-@FAMILY.fact(
+@fact(
     "ReverseSequence",
     met_by=Check,
     reason="it trusts its axes, and ends the process",
@@ -224,7 +222,7 @@ def has_both_axes(site: Site) -> Iterator[Requirement]:
         yield Requirement(one_each, f"sequence_lens must have one length for each entry of axis {batch}")
 
 
-@FAMILY.fact(
+@fact(
     "Split",
     met_by=Check,
     reason="num_outputs is not compared with the number of outputs",
@@ -240,7 +238,7 @@ def as_many_outputs(site: Site) -> Iterator[Requirement]:
     yield Requirement(count == outputs, f"num_outputs is {count}, but there are {outputs} outputs")
 
 
-@FAMILY.fact(
+@fact(
     "Split",
     met_by=Check,
     reason="an empty list of sizes is taken for no list",
@@ -256,7 +254,7 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
         yield Requirement(Terms(site).has_elements(1), "split has no sizes")
 
 
-@FAMILY.fact(
+@fact(
     "SoftmaxCrossEntropyLoss",
     "NegativeLogLikelihoodLoss",
     met_by=Check,
@@ -288,7 +286,7 @@ def one_label_for_each(site: Site) -> Iterator[Requirement]:
         )
 
 
-@FAMILY.fact(
+@fact(
     "Einsum",
     met_by=Check,
     reason="it does not compare the equation with the dimensions of inputs without elements, and ends the process",
@@ -331,7 +329,7 @@ def equation_fits(site: Site) -> Iterator[Requirement]:
             yield Requirement(same, f"index {letter} has two different lengths")
 
 
-@FAMILY.fact(
+@fact(
     "Range",
     met_by=Check,
     reason="a range without end is taken for one without elements",

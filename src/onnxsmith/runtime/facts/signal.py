@@ -8,16 +8,14 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Term, Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _WAVE = np.sin(np.arange(10_007) ** 1.5).astype(np.float32)
 _SPECTRUM = np.fft.fft(_WAVE.astype(np.float64))
 
 
-@FAMILY.fact(
+@fact(
     "DFT",
     "STFT",
     met_by=Rewrite,
@@ -61,7 +59,7 @@ def _is_power_of_two(site: Site) -> bool:
     return length is not None and length > 0 and length & (length - 1) == 0
 
 
-@FAMILY.fact(
+@fact(
     "STFT",
     met_by=Check,
     reason="it divides by the length of a frame, and a frame without samples ends the process",

@@ -11,10 +11,8 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.collecting import give_sizes, shapes_of_nothing
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Refusal, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _MOST_WORDS = 1 << 16
 _MOST_COLUMNS = 1 << 30
@@ -22,7 +20,7 @@ _MOST_COLUMNS = 1 << 30
 _WHERE = 9
 
 
-@FAMILY.fact(
+@fact(
     "TfIdfVectorizer",
     met_by=Check,
     reason="it counts up to its attributes, and reads the pool where they say, without a look at either",
@@ -54,7 +52,7 @@ def pool_is_whole(site: Site) -> Iterator[Requirement]:
     yield Requirement(count == len(columns), "ngram_indexes must have one entry for each n-gram in the pool")
 
 
-@FAMILY.fact(
+@fact(
     "Loop",
     met_by=Refusal,
     reason="a loop that collects text ends the process",
@@ -73,7 +71,7 @@ def collects_text(site: Site) -> str | None:
     return None
 
 
-@FAMILY.fact(
+@fact(
     "Loop",
     met_by=Rewrite,
     reason="the text that a loop collects is taken out of its place, and empty there in the next turn",

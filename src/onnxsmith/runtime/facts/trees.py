@@ -7,9 +7,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
-
-FAMILY = Family()
+from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
 
 #: An attribute of the classifier, and what the regressor calls it.
 _RENAMED = {
@@ -22,7 +20,7 @@ _RENAMED = {
 _LABELS = ("classlabels_int64s", "classlabels_strings")
 
 
-@FAMILY.fact(
+@fact(
     "TreeEnsembleClassifier",
     met_by=Rewrite,
     reason="with two classes and weights for both, it takes the wrong weight, and gives 0 or 1 for a label",

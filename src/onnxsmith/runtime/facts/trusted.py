@@ -12,10 +12,8 @@ from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import are_int32
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 _INT_MAX = 2**31 - 1
 _NO_SUCH_AXIS = "the input has no such axis"
@@ -32,7 +30,7 @@ def _axis_is_beyond(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     return _NO_SUCH_AXIS
 
 
-@FAMILY.fact(
+@fact(
     "CumSum",
     "CumProd",
     met_by=functools.partial(Check, at_once=_axis_is_beyond),
@@ -64,7 +62,7 @@ def _counts_too_far(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     return _TOO_MANY if is_counted and int(inputs[1].item()) > _INT_MAX else None
 
 
-@FAMILY.fact(
+@fact(
     "TopK",
     met_by=functools.partial(Check, at_once=_counts_too_far),
     reason="K is cut to 32 bits",
@@ -93,7 +91,7 @@ def _is_no_scalar(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> 
 _LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
-@FAMILY.fact(
+@fact(
     "NonMaxSuppression",
     met_by=functools.partial(Check, at_once=_is_no_scalar),
     reason="it reads the first element of its limits, and there may be none",
@@ -124,7 +122,7 @@ def _has_no_list(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> s
     return None if inputs[1].shape in ((4,), (5,)) else _NO_LIST
 
 
-@FAMILY.fact(
+@fact(
     "AffineGrid",
     met_by=functools.partial(Check, at_once=_has_no_list),
     reason="it asks a scalar for its length, and ends the process",
@@ -140,7 +138,7 @@ def size_is_a_list(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.is_one_of(terms.dimension(1, 0), (4, 5)), _NO_LIST)
 
 
-@FAMILY.fact(
+@fact(
     "CenterCropPad",
     met_by=Check,
     reason="an empty list of axes is taken whatever the sizes are",
@@ -156,7 +154,7 @@ def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
         yield Requirement(terms.equal(terms.size(1), 0), "shape has sizes, and there are no axes")
 
 
-@FAMILY.fact(
+@fact(
     "CenterCropPad",
     met_by=Check,
     reason="sizes that are negative, or past 32 bits, are overlooked",
@@ -179,7 +177,7 @@ def sizes_of_a_tensor(site: Site) -> Iterator[Requirement]:
     yield Requirement(emit.negated(emit.any(wrong)), reason)
 
 
-@FAMILY.fact(
+@fact(
     "MeanVarianceNormalization",
     met_by=Check,
     reason="axes that the input does not have are overlooked",
@@ -198,7 +196,7 @@ def axes_are_there(site: Site) -> Iterator[Requirement]:
     )
 
 
-@FAMILY.fact(
+@fact(
     "SequenceAt",
     "SequenceErase",
     "SequenceInsert",
@@ -230,7 +228,7 @@ def _slope_is_larger(attributes: Mapping[str, int], inputs: Sequence[RunArray]) 
     return None if fits else _SLOPE_IS_LARGER
 
 
-@FAMILY.fact(
+@fact(
     "PRelu",
     met_by=functools.partial(Check, at_once=_slope_is_larger),
     reason="X is spread over slope, too, where only slope may be spread over X",
@@ -249,7 +247,7 @@ def slope_spreads(site: Site) -> Iterator[Requirement]:
         yield Requirement(holds, _SLOPE_IS_LARGER)
 
 
-@FAMILY.fact(
+@fact(
     "Scan",
     met_by=Check,
     reason="over a sequence without elements it gives what memory held for the states",

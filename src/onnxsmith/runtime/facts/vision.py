@@ -11,10 +11,8 @@ from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
 from onnxsmith.types.dtypes import DType
-
-FAMILY = Family()
 
 #: Larger than any picture.
 _FAR = 1 << 20
@@ -23,7 +21,7 @@ _MOST_SAMPLES = 1 << 10
 _MOST_SIDES = 4
 
 
-@FAMILY.fact(
+@fact(
     "Resize",
     met_by=Rewrite,
     reason="align_corners divides by the resized length less one, and that length may be a fraction with scales;"
@@ -70,7 +68,7 @@ def aligned_corners(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Resize",
     met_by=Rewrite,
     reason="sizes of a length that is known by a run only are taken for none, and the model is refused",
@@ -93,7 +91,7 @@ def as_many_sizes(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "Resize",
     met_by=Check,
     reason="scales of two dimensions are taken for a list",
@@ -111,7 +109,7 @@ def scales_are_a_list(site: Site) -> Iterator[Requirement]:
         yield Requirement(terms.equal(terms.rank(2), 1), "scales must be a list")
 
 
-@FAMILY.fact(
+@fact(
     "RoiAlign",
     met_by=Check,
     reason="it takes memory for as many samples as a region is large or sampling_ratio says, and ends the process",
@@ -146,7 +144,7 @@ def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
         yield Requirement(emit.all(is_near), "rois must be finite and of the size of X")
 
 
-@FAMILY.fact(
+@fact(
     "RoiAlign",
     met_by=Check,
     reason="batch_indices are not looked at, and memory is read that is none of X",
@@ -170,7 +168,7 @@ def regions_of_pictures_that_are_there(site: Site) -> Iterator[Requirement]:
     )
 
 
-@FAMILY.fact(
+@fact(
     "GlobalAveragePool",
     "GlobalMaxPool",
     met_by=Rewrite,
@@ -206,7 +204,7 @@ def many_dimensions(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "MaxUnpool",
     met_by=Rewrite,
     reason="with output_shape, indices still refer to the shape without it; the kernel takes them into output_shape",
@@ -240,7 +238,7 @@ def unpooled_into_a_shape(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "MaxPool",
     met_by=Rewrite,
     reason="zeros that are put around an input before it are made its own padding, which is less than any number",
@@ -262,7 +260,7 @@ def padding_that_counts(site: Site) -> bool:
     return True
 
 
-@FAMILY.fact(
+@fact(
     "AveragePool",
     "LpPool",
     "MaxPool",
@@ -275,7 +273,7 @@ def kernel_of_the_picture(site: Site) -> Iterator[Requirement]:
     yield Requirement(all(each <= _FAR for each in sizes), "the kernel is larger than any input")
 
 
-@FAMILY.fact(
+@fact(
     "AveragePool",
     "GlobalAveragePool",
     "GlobalLpPool",
@@ -297,7 +295,7 @@ def something_to_pool(site: Site) -> Iterator[Requirement]:
     yield Requirement(0 not in inner, "there is nothing to pool: X has no elements")
 
 
-@FAMILY.fact(
+@fact(
     "ConvTranspose",
     "AveragePool",
     "Conv",
