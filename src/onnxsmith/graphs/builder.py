@@ -24,7 +24,7 @@ from onnxsmith.errors import InputTypeError
 from onnxsmith.graphs.declaring import declare_outputs
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
 from onnxsmith.graphs.identity import array_key
-from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.ir_types import as_content
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -32,6 +32,7 @@ from onnxsmith.graphs.program import Program, known_of_array, name_of
 from onnxsmith.graphs.records import (
     AttributeRecord,
     Body,
+    FunctionRecord,
     GraphRecord,
     NodeRecord,
     ValueRecord,
@@ -242,7 +243,7 @@ class GraphTarget:
             # The operators of models that are called mean the same in the versions that the whole model imports.
             for function in self.program.functions.values():
                 imports.setdefault(function.domain, 1)
-                if isinstance(function, ir.Function) and FROM_MODEL_KEY in function.meta:
+                if not isinstance(function, FunctionRecord) and FROM_MODEL_KEY in function.meta:
                     held = function.opset_imports
                     held.update({domain: imports[domain] for domain in held if domain in imports})
         return GraphRecord(
@@ -466,18 +467,21 @@ class GraphTarget:
             array = array.copy()  # which the user may change afterwards
         elif (told := ON_CAPTURE.get()) is not None:
             told(array)
-        tensor = self._constant_tensor(array_to_ir(array), known_of_array(array), called)
+        tensor = self._constant_tensor(as_content(array), known_of_array(array), called)
         if key is not None:
             self._constants[key] = tensor
         return tensor
 
-    def _constant_tensor(self, tensor: ir.TensorProtocol, known: Known, called: str) -> SymbolicTensor:
+    def _constant_tensor(
+        self, content: np.ndarray[Any, Any] | ir.TensorProtocol, known: Known, called: str
+    ) -> SymbolicTensor:
         operator = self.operators.Constant
         self.program.opsets.use(operator.definition, None)
         result = self.new_value(called, known)
         node_name = self.program.node_names.unique(called)
-        content = (("value", AttributeType.TENSOR, Weight(called, tensor)),)
-        self.nodes.append(NodeRecord("", "Constant", node_name, (), content, (result,), None))
+        value = content if isinstance(content, np.ndarray) else Weight(called, content)
+        attributes = (("value", AttributeType.TENSOR, value),)
+        self.nodes.append(NodeRecord("", "Constant", node_name, (), attributes, (result,), None))
         return SymbolicTensor(result, known, self, None)
 
 

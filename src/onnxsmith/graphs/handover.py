@@ -16,8 +16,9 @@ from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.proto_writer import model_to_proto
-from onnxsmith.graphs.records import AttributeContent, FunctionRecord, ModelRecord, ValueRecord
+from onnxsmith.graphs.records import AttributeRecord, Body, FunctionRecord, ModelRecord, ValueRecord
 from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
+from onnxsmith.schema.definition import AttributeReference, AttributeType
 
 #: Smaller weights stay in the graph: apart from it they would cost more than a copy.
 _SMALL_BYTES = 1024
@@ -39,11 +40,13 @@ def recorded_session_model(model: ModelRecord) -> SessionModel | None:
     """The same for a model as it was recorded; None where it has parts of other models, which nobody has looked at."""
     graphs = [model.graph, *(each.graph for each in model.functions if isinstance(each, FunctionRecord))]
     nodes = (node for graph in graphs for node in graph.all_nodes() if node.attributes)
-    if any(_is_foreign(content) for node in nodes for _, _, content in node.attributes):
+    if any(_is_foreign(each) for node in nodes for each in node.attributes):
         return None
     weights: dict[str, SessionWeight] = {}
     stand_ins: dict[ValueRecord, ir.TensorProtocol] = {}
     for value in model.graph.initializers:
+        if isinstance(value.content, np.ndarray) and value.content.nbytes < _SMALL_BYTES:
+            continue
         tensor = value.tensor
         if tensor is not None and _goes_apart(tensor):
             weights[value.name] = SessionWeight(lambda tensor=tensor: content_of(tensor), _part_of(tensor))
@@ -57,10 +60,13 @@ def recorded_session_model(model: ModelRecord) -> SessionModel | None:
     return SessionModel(proto, weights)
 
 
-def _is_foreign(content: AttributeContent) -> bool:
+def _is_foreign(attribute: AttributeRecord) -> bool:
     """True if an attribute is a graph that the user brought, whose own attributes no call has checked."""
+    _, kind, content = attribute
+    if kind not in (AttributeType.GRAPH, AttributeType.GRAPHS):
+        return False
     parts = content if isinstance(content, tuple) else (content,)
-    return any(isinstance(each, ir.Graph | onnx.GraphProto) for each in parts)
+    return not all(isinstance(each, Body | AttributeReference) for each in parts)
 
 
 def _apart(model: ir.Model) -> SessionModel:

@@ -87,6 +87,26 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
     return ir.Tensor(in_own_byte_order(array), dtype=ir.DataType(int(dtype)), name=name)
 
 
+def as_content(
+    array: np.ndarray[Any, Any], name: str | None = None
+) -> np.ndarray[Any, Any] | ir.TensorProtocol:
+    """An array as the content of a value: itself if a file has its bytes as they are, else a tensor."""
+    return in_own_byte_order(array) if has_plain_bytes(array) else array_to_ir(array, name)
+
+
+def has_plain_bytes(array: np.ndarray[Any, Any]) -> bool:
+    """True if a file has the elements of an array as numpy has them, and not packed or as text."""
+    dtype = DType.from_numpy(array.dtype)
+    return dtype is not None and dtype.is_native and dtype is not DType.STRING
+
+
+def write_array(array: np.ndarray[Any, Any], proto: onnx.TensorProto) -> None:
+    """Write an array that has plain bytes."""
+    proto.data_type = int(cast(DType, DType.from_numpy(array.dtype)))
+    proto.dims.extend(array.shape)
+    proto.raw_data = in_own_byte_order(array).tobytes()
+
+
 def proto_of_type(kind: AnyValueType) -> onnx.TypeProto:
     """Any type as a proto, also those that onnx-ir does not know."""
     result = onnx.TypeProto()

@@ -13,7 +13,7 @@ import numpy as np
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.graphs.captured import Captures
 from onnxsmith.graphs.identity import array_key
-from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.ir_types import as_content, dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -92,7 +92,7 @@ class Program:
             array = array.copy()  # which the user may change afterwards
         elif (told := ON_CAPTURE.get()) is not None:
             told(array)
-        value.tensor = array_to_ir(array, value.name)
+        value.content = as_content(array, value.name)
         self.initializers.append(value)
         if key is not None:
             self._by_content[key] = (value, known)
@@ -106,7 +106,7 @@ class Program:
         if found is not None:
             return found[1]
         value = ValueRecord(self.names.unique(weight.name), weight.type)
-        value.tensor = weight.tensor
+        value.content = weight.tensor
         value.weight = weight.name
         self.initializers.append(value)
         self._by_identity[id(weight)] = (weight, value, weight.known)
@@ -126,7 +126,7 @@ class Program:
             self.hidden_inputs.append((value, tensor))
         else:
             value.type = TensorType(DType(int(tensor.dtype)), dimensions_of(tensor))
-            value.tensor = tensor
+            value.content = tensor
             self.initializers.append(value)
         known = NOTHING if array is None else known_of_array(array)
         self._by_identity[id(held)] = (held, value, known)
@@ -159,7 +159,7 @@ class Program:
         """An initializer of exactly this name, shared with no other."""
         known = known_of_array(array)
         value = ValueRecord(self.names.unique(name), known.type)
-        value.tensor = array_to_ir(array, value.name)
+        value.content = as_content(array, value.name)
         self.initializers.append(value)
         self._by_identity.setdefault(id(array), (array, value, known))
         return value, known

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+import numpy as np
 import onnx
 
 from onnxsmith.graphs import files
 from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.ir_maker import formal_attribute
-from onnxsmith.graphs.ir_types import proto_of_type
+from onnxsmith.graphs.ir_types import has_plain_bytes, proto_of_type, write_array
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.records import (
@@ -97,11 +98,15 @@ class _Writer:
         for each in record.initializers:
             if each.type is not None and each.name not in given:
                 self._value(each, proto.value_info.add())
-            if each.tensor is not None:
+            if each.content is not None:
                 tensor = proto.initializer.add()
                 stand_in = self._stand_ins.get(each)
-                content = _inside(each.tensor) if stand_in is None else stand_in
-                ir.serde.serialize_tensor_into(tensor, content)
+                if stand_in is not None:
+                    ir.serde.serialize_tensor_into(tensor, stand_in)
+                elif isinstance(each.content, np.ndarray):
+                    write_array(each.content, tensor)
+                else:
+                    ir.serde.serialize_tensor_into(tensor, _inside(each.content))
                 tensor.name = each.name
         nodes, types = proto.node, proto.value_info
         for node in record.nodes:
@@ -164,6 +169,8 @@ class _Writer:
         elif isinstance(content, tuple) and content and all(isinstance(each, Body) for each in content):
             for each in value:
                 self._graph(each.graph, proto.graphs.add())
+        elif kind is AttributeType.TENSOR and isinstance(content, np.ndarray) and has_plain_bytes(content):
+            write_array(content, proto.t)
         else:
             ir.serde.serialize_attribute_into(proto, _embedded(typed_attribute(kind, name, content)))
             return

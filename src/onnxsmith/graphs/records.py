@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
 import onnx
 
 from onnxsmith.core.recording import FormalAttribute, RecordedBody
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Array
+from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -32,7 +34,7 @@ AttributeContent: TypeAlias = "AttributeReference | _Content | tuple[_Content, .
 class ValueRecord:
     """A value of a graph: an input, an initializer, or what a node gives."""
 
-    __slots__ = ("is_output", "name", "producer", "tensor", "type", "variable", "weight")
+    __slots__ = ("content", "is_output", "name", "producer", "type", "variable", "weight")
 
     def __init__(self, name: str, kind: AnyValueType | None = None) -> None:
         self.name = name
@@ -40,13 +42,20 @@ class ValueRecord:
         self.type: AnyValueType | None = kind
         self.producer: NodeRecord | None = None
         #: The content of an initializer.
-        self.tensor: ir.TensorProtocol | None = None
+        self.content: Array | ir.TensorProtocol | None = None
         #: Whether it is an output of its graph or of one inside.
         self.is_output = False
         #: The variable that the user gave it.
         self.variable: str | None = None
         #: The name of the weight that it was made of.
         self.weight: str | None = None
+
+    @property
+    def tensor(self) -> ir.TensorProtocol | None:
+        """The content of an initializer as onnx-ir has it, which is loaded for it: most models are written without."""
+        if isinstance(self.content, np.ndarray):
+            self.content = array_to_ir(self.content, self.name)
+        return self.content
 
     def __repr__(self) -> str:
         return f"<value {self.name}>"
