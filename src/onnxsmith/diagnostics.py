@@ -86,6 +86,22 @@ def clipped(text: str, most: int) -> str:
     return f"{text[:half]}… ({len(text) - 2 * half} more characters) …{text[-half:]}"
 
 
+def root_cause(error: BaseException) -> BaseException:
+    """The first cause of an exception."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def described_cause(error: BaseException) -> str:
+    """The same in one line for people."""
+    cause = root_cause(error)
+    text = " ".join(str(cause).split())
+    if isinstance(cause, KeyError):
+        return f"there is no {text}"
+    return clipped(text, 500) or type(cause).__name__
+
+
 def _indent_rest(text: str, by: int) -> str:
     return text.replace("\n", "\n" + " " * by)
 

@@ -6,9 +6,8 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.diagnostics import clipped, described_cause, printable
 from onnxsmith.errors import InvalidModelError, OnnxsmithError
-from onnxsmith.graphs.files import described_cause
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 

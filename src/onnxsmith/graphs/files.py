@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import onnx
 
-from onnxsmith.diagnostics import clipped
+from onnxsmith.diagnostics import clipped, described_cause, root_cause
 from onnxsmith.errors import (
     InvalidModelError,
     ModelWarning,
@@ -169,22 +169,6 @@ def _not_writable(error: Exception) -> Exception:
     if isinstance(error, OnnxsmithError):
         return error
     return InvalidModelError(f"the model is not valid: {described_cause(error)}")
-
-
-def root_cause(error: BaseException) -> BaseException:
-    """The first cause of an exception."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def described_cause(error: BaseException) -> str:
-    """The same in one line for people."""
-    cause = root_cause(error)
-    text = " ".join(str(cause).split())
-    if isinstance(cause, KeyError):
-        return f"there is no {text}"
-    return clipped(text, 500) or type(cause).__name__
 
 
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:

@@ -40,6 +40,8 @@ RANDOM = frozenset(
         "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"
     }
 )  # fmt: skip
+#: With one that draws numbers in training.
+DRAWING = RANDOM | {"Dropout"}
 
 _OfTensor: TypeAlias = "Callable[[ir.TensorProtocol], Hashable]"
 _OfGraph: TypeAlias = "Callable[[ir.Graph], Hashable]"

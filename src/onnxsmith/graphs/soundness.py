@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import onnx
 
+from onnxsmith.diagnostics import described_cause
 from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.lazy_ir import ir
@@ -163,7 +164,7 @@ def fault_of(model: ir.Model | onnx.ModelProto, error: Exception) -> InvalidMode
     fault = _fault(model)
     if fault is None:
         return None
-    told = files.described_cause(error)
+    told = described_cause(error)
     return InvalidModelError(f"the model is not valid: {fault}", help=f"it fails with: {told}")
 
 

@@ -1,17 +1,22 @@
 """Run operators at once: kept sessions of ONNX Runtime, function bodies and the reference evaluator where it cannot."""
 
-from onnxsmith.runtime.engine import clear_cache as clear_cache
-from onnxsmith.runtime.model_session import load_session as load_session
-from onnxsmith.runtime.settings import Settings as Settings
-from onnxsmith.runtime.settings import using as using
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Settings",
-    "clear_cache",
-    "load_session",
-    "using",
-]
+from onnxsmith.registry import exports
 
+if TYPE_CHECKING:
+    from onnxsmith.runtime.engine import clear_cache as clear_cache
+    from onnxsmith.runtime.model_session import load_session as load_session
+    from onnxsmith.runtime.settings import Settings as Settings
+    from onnxsmith.runtime.settings import using as using
 
-def __dir__() -> list[str]:
-    return list(__all__)
+_LAZY = {
+    "Settings": "onnxsmith.runtime.settings",
+    "clear_cache": "onnxsmith.runtime.engine",
+    "load_session": "onnxsmith.runtime.model_session",
+    "using": "onnxsmith.runtime.settings",
+}
+
+__all__ = ["Settings", "clear_cache", "load_session", "using"]
+
+__getattr__, __dir__ = exports(__name__, _LAZY)

@@ -23,16 +23,14 @@ from onnxsmith.runtime import onnxruntime_api, policy, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
 from onnxsmith.runtime.facts.fact import CheckAtOnce
 from onnxsmith.runtime.failure import (
+    NoReference,
     not_runnable,
     operator_failed,
     plain_reason,
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, session_runner
-from onnxsmith.runtime.model_session import ModelSession as ModelSession
-from onnxsmith.runtime.model_session import load_session as load_session
 from onnxsmith.runtime.opening import Opened, open_session
-from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
@@ -232,6 +230,8 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
+    from onnxsmith.runtime.reference import ReferenceSession  # heavy: where ONNX Runtime cannot run
+
     try:
         session = ReferenceSession(single_node.make_model(call))
     except NoReference as error:

@@ -61,6 +61,10 @@ _NOT_SUPPORTED = re.compile(
 _RAISED_NAME = re.compile(rf"Name:'(?:_inlfunc_\w*_)?{RAISED}(?P<words>[^'|\n]*)\|\w*' Status Message")
 
 
+class NoReference(Exception):
+    """The reference evaluator does not have an operator of the model."""
+
+
 def plain_reason(error: BaseException) -> str:
     """The part of an exception's text that a user can act on."""
     check = failed_check(str(error))

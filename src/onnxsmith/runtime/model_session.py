@@ -24,6 +24,7 @@ from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
 from onnxsmith.runtime.failure import (
     FailedNode,
+    NoReference,
     described_value,
     failed_node,
     plain_reason,
@@ -34,7 +35,6 @@ from onnxsmith.runtime.failure import (
 from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
-from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.reference_trust import warned_of_model
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
@@ -200,6 +200,8 @@ def _run_on(
 def _on_reference(
     model: SessionModel, find_node: FindNode | None, objection: Objection | None, explain: Explain | None
 ) -> ModelSession:
+    from onnxsmith.runtime.reference import ReferenceSession  # heavy: where ONNX Runtime cannot run
+
     whole = model.whole()
     session = ReferenceSession(whole)
     names = session.input_names

@@ -16,6 +16,7 @@ from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
 from onnxsmith.graphs.omitted_outputs import name_omitted
 from onnxsmith.graphs.rewriting.emitter import FreshNames
@@ -34,7 +35,6 @@ from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measu
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import CPU, Checks, Refused, adapt, rules_for
-from onnxsmith.runtime.facts.drawing import RANDOM
 from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.types.dtypes import DType
@@ -47,7 +47,7 @@ _LOUD = ("", "RoiAlign")
 _SLICE = ("", "Slice")
 #: The operator that is folded wrongly in bodies: see `folded_branches`.
 _BRANCH = ("", "If")
-_RANDOM = frozenset(("", name) for name in RANDOM)
+_RANDOM = frozenset(("", name) for name in DRAWING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _with_own_seeds(model: SessionModel) -> SessionModel:
 
 
 def _draws(node: onnx.NodeProto) -> bool:
-    is_random = node.op_type in RANDOM and not plain_domain(node.domain)
+    is_random = node.op_type in DRAWING and not plain_domain(node.domain)
     return is_random and not any(each.name == "seed" for each in node.attribute) and _can_have_seed(node)
 
 

@@ -20,12 +20,9 @@ from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measu
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
+from onnxsmith.runtime.failure import NoReference
 from onnxsmith.runtime.later_definitions import in_later_definitions
 from onnxsmith.runtime.single_node import dense_array
-
-
-class NoReference(Exception):
-    """The reference evaluator does not have an operator of the model."""
 
 
 class ReferenceSession:

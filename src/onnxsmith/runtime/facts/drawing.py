@@ -12,14 +12,12 @@ import math
 
 import numpy as np
 
-from onnxsmith.graphs import identity
+from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
 from onnxsmith.types.dtypes import DType
 
-#: Operators whose results are more than a function of their inputs.
-RANDOM = identity.RANDOM | {"Dropout"}
 #: How many numbers of a seed are drawn when the session is made, and kept in it.
 _FIRST = 4096
 _SEED_REASON = "a seed is the state that a session begins with, so that each run gives other numbers"
@@ -61,7 +59,7 @@ def _left_to_the_runtime(site: Site) -> bool | None:
 
 
 @fact(
-    *sorted(RANDOM),
+    *sorted(DRAWING),
     met_by=Refusal,
     reason=_SEED_REASON,
     until=_CAN_MIX - 1,
