@@ -28,19 +28,18 @@ from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     CallError,
-    InputTypeError,
     NotDifferentiableError,
     OnnxsmithError,
-    OutOfBoundsError,
 )
 from onnxsmith.grad.binding import Bound
 from onnxsmith.grad.results import taken_apart
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
+from onnxsmith.graphs.run_values import session_value
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
-from onnxsmith.scripting.functions.specialised import Numbers
+from onnxsmith.scripting.functions.specialised import UNCHANGING, Numbers, refused_class
 from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.tracing.model_maker import Known, MakesModels
@@ -56,23 +55,8 @@ Casts: TypeAlias = "dict[int, tuple[DType, ...]]"
 _PYTHONS: dict[str, type] = {"bool": bool, "int": int, "float": float}
 #: What stands for no type of an input where types are given.
 _NO_TYPES = (bool, str, bytes, slice, range, types.NoneType, types.EllipsisType)
-#: Of these an object never changes.
-_UNCHANGING = (
-    str,
-    bytes,
-    bool,
-    int,
-    float,
-    complex,
-    type,
-    range,
-    np.dtype,
-    np.generic,
-    enum.Enum,
-    DType,
-    types.NoneType,
-    types.EllipsisType,
-)
+#: Of these an object never changes, or not in what a gradient is made of.
+_UNCHANGING = (*UNCHANGING, range, np.generic, enum.Enum, DType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +119,8 @@ def _role(
         if name in numbers.needed and not is_wrt:
             return "option"
         return "scalar" if is_literal(value) else "array"
-    if kind is float:
-        return "number" if is_wrt or name not in numbers.needed else "option"
-    if kind is int:
-        return "number" if is_wrt or numbers.is_input(name, cast(int, value)) else "option"
+    if kind is float or kind is int:
+        return "number" if is_wrt or numbers.is_input(name, value) else "option"
     if kind is bool and is_wrt:
         return "number"  # that it has no gradient is said with the model
     if isinstance(value, list | tuple):
@@ -149,10 +131,7 @@ def _role(
     elif isinstance(value, Value) or (hasattr(value, "__array__") and not isinstance(value, type)):
         _refuse_complex(function, name, value)
         if isinstance(value, np.matrix | np.ma.MaskedArray):
-            raise InputTypeError(
-                f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
-                help=f"give its elements: np.asarray({name})",
-            )
+            raise refused_class(name, value)
         return "array"
     elif not is_wrt and _is_unchanging(value):
         return "option"
@@ -247,7 +226,7 @@ def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) ->
         return [np.asarray(each) for each in bound_to(function, [each.value for each in arguments])[1]]
     if isinstance(function, ScriptDefinition):
         return _of_script(function, arguments)
-    return [_array(each) for each in arguments if each.role != "option"]
+    return [session_value(each.value, each.name) for each in arguments if each.role != "option"]
 
 
 def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[Array]:
@@ -255,18 +234,6 @@ def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[
     found = {each.name: input_argument(script, parameters[each.name], each.value) for each in arguments}
     check_names(script, found)
     return [np.asarray(cast(Any, each)) for each in found.values()]
-
-
-def _array(argument: Argument) -> Array:
-    value = argument.value
-    if argument.role == "number":
-        try:
-            return np.array(value, {float: np.float64, int: np.int64}.get(cast(type, type(value)), np.bool_))
-        except OverflowError:
-            raise OutOfBoundsError(
-                f"the Python integer in {argument.name} is past the 64 bits that numbers have"
-            ) from None
-    return np.asarray(cast(Any, value))
 
 
 def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:

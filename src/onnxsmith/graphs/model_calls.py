@@ -17,9 +17,8 @@ from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.model_runtime import Explain
-from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.size_conditions import SizeCondition
-from onnxsmith.types.dtypes import in_own_byte_order
 
 #: How many choices of a runtime have a session, and how many forms of a call are known.
 _MOST_CHOICES = 8
@@ -66,9 +65,9 @@ def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
     """A session as a function of a list of arrays, of any byte order: one output comes as it is, several as a tuple."""
 
     def call(arrays: Sequence[RunValue]) -> Any:
-        for each in arrays:
-            if each.__class__ is np.ndarray and not cast("np.ndarray[Any, Any]", each).dtype.isnative:
-                arrays = [in_own_byte_order(value) for value in arrays]
+        for each in arrays:  # inline: most are arrays as they should be
+            if each.__class__ is not np.ndarray or not cast("np.ndarray[Any, Any]", each).dtype.isnative:
+                arrays = [session_value(value) for value in arrays]
                 break
         outputs = run(arrays)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)

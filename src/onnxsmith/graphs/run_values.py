@@ -1,11 +1,15 @@
-"""Types of the inputs and outputs of models. Holds no behaviour."""
+"""The values that sessions take and give, and the one function that makes one of what somebody has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+
+from onnxsmith.core.value import Value
+from onnxsmith.errors import LeakedValueError, OutOfBoundsError
+from onnxsmith.types.dtypes import in_own_byte_order
 
 #: An array of any element type and shape.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -15,3 +19,31 @@ RunValue: TypeAlias = "np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] |
 
 #: From inputs, in order, to outputs.
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
+
+_NUMBERS: dict[type, type[np.generic]] = {bool: np.bool_, int: np.int64, float: np.float64}
+
+
+def session_value(value: Any, name: str = "a number") -> Any:
+    """A value as a session takes it: an array in the machine's byte order, or a list of those; maps stay as they are.
+
+    Every call of a session on values of a caller comes through here: tensors and numbers that lie elsewhere than in
+    numpy's arrays are to be met here, and nowhere else. `name` is that of an argument, for errors.
+
+    >>> session_value(3), session_value(np.array([1, 2], ">i4")).dtype.isnative
+    (array(3), True)
+    """
+    kind = value.__class__
+    if kind is np.ndarray:
+        return in_own_byte_order(value)
+    if kind in _NUMBERS:
+        try:
+            return np.array(value, _NUMBERS[kind])
+        except OverflowError:
+            raise OutOfBoundsError(
+                f"the Python integer in {name} is past the 64 bits that numbers have"
+            ) from None
+    if isinstance(value, list):
+        return [session_value(each, name) for each in cast("list[Any]", value)]
+    if isinstance(value, Value) and value.is_symbolic:
+        raise LeakedValueError("a tensor of a graph was used where operators run at once")
+    return in_own_byte_order(np.asarray(value)) if hasattr(value, "__array__") else value

@@ -43,9 +43,9 @@ from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_same, require_to_fit
-from onnxsmith.numpy.sessions import bounds_of
 from onnxsmith.numpy.sizes import Size, is_surely_same, sized
 from onnxsmith.scripting.staging.caught import is_caught
+from onnxsmith.scripting.staging.option_keys import bounds_of
 from onnxsmith.types.dtypes import DType
 
 #: What may stand between the brackets, read: numbers may be the model's.

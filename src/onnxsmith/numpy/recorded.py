@@ -22,10 +22,11 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import InputTypeError, OnnxsmithError, OutOfBoundsError
+from onnxsmith.graphs.run_values import session_value
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.sessions import Run as Run
-from onnxsmith.numpy.sessions import bounds_of
 from onnxsmith.runtime.engine import runners
+from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,7 +34,6 @@ R = TypeVar("R")
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 _NDARRAY = np.ndarray
-_NUMBER = np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 #: Classes whose values are part of what a session is made for, and found by their value.
 _PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
@@ -147,12 +147,10 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
         key.append("number")
         if not _LEAST <= value <= _MOST:
             raise OutOfBoundsError(f"{value} is past the 64 bits that sizes and places have")
-        feeds.append(np.array(value, _NUMBER))
+        feeds.append(session_value(value))
     elif kind in _PLAIN:
         key.append(kind)
         key.append(value)
-    elif kind is float or kind is complex:
-        key.append(repr(value))  # tells 0.0 from -0.0, and NaN is itself
     elif isinstance(value, list | tuple):
         items = cast("Sequence[Any]", value)
         key.append((kind, len(items)))
@@ -170,8 +168,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
     elif isinstance(value, Value):
         raise tensor_given(value)
     else:
-        key.append(kind)
-        key.append(value)
+        key += (kind, option_key(value))
 
 
 def tensor_given(value: Value) -> InputTypeError:

@@ -16,6 +16,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.scripting.staging.option_keys import bounds_of
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.value_types import TensorType
 
@@ -77,11 +78,6 @@ class Run:
         return self._rebuild(
             iter(cast("tuple[Elements, ...]", results if self._count > 1 else (results,))), is_plain
         )
-
-
-def bounds_of(part: slice[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    """Start, stop and step of a slice."""
-    return part.start, part.stop, part.step
 
 
 def _collect_types(value: Any, types: list[TensorType], *, is_number: bool) -> None:

@@ -17,7 +17,7 @@ from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
-from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.graphs.soundness import newer_opset_of
 from onnxsmith.runtime import onnxruntime_api
@@ -39,7 +39,6 @@ from onnxsmith.runtime.reference_trust import warned_of_model
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import caller_span
-from onnxsmith.types.dtypes import in_own_byte_order
 from onnxsmith.types.value_types import parse_onnx_type
 
 #: With its weights apart, as a proto, or serialized.
@@ -77,7 +76,7 @@ class ModelSession:
         self.source = source
 
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]:
-        return self.run([in_own_byte_order(each) for each in inputs])
+        return self.run([session_value(each) for each in inputs])
 
 
 @boundary

@@ -19,8 +19,9 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, OperatorCall, register_default
 from onnxsmith.core.value import Value
-from onnxsmith.errors import LeakedValueError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
+from onnxsmith.graphs.run_values import session_value
 from onnxsmith.runtime import control
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
@@ -31,7 +32,7 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType, in_own_byte_order
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
@@ -74,8 +75,8 @@ class EagerTarget:
         wraps = self.wraps or any(isinstance(each, EagerTensor) for each in call.inputs)
         if call.attributes and any(map(is_function, call.attributes.values())):
             results = _run_bodies(call)
-            return results if wraps else tuple([_to_array(each) for each in results])
-        arrays = [_to_array(each) for each in call.inputs]
+            return results if wraps else tuple([session_value(each) for each in results])
+        arrays = [session_value(each) for each in call.inputs]
         form = _Form(call.op, call.version, call.attributes, call.output_count)
         runner = form.runner(arrays)
         self._latest = (call.attributes, runner)
@@ -115,7 +116,7 @@ class EagerTarget:
         form_of_call = _Form(call.op, operator.version, call.attributes, call.output_count)
         made_with, runner = self._latest
         if runner is None or made_with is not call.attributes:  # another thread was in between
-            runner = form_of_call.runner([_to_array(each) for each in call.inputs])
+            runner = form_of_call.runner([session_value(each) for each in call.inputs])
         runners().put(key, _make_plan(form_of_call, runner, args, call.inputs))
 
 
@@ -286,7 +287,7 @@ def _make_plan(
     form: _Form, runner: Runner, args: Sequence[Any], lifted: Sequence[Any]
 ) -> Callable[[list[Any], bool], Any]:
     run = runner.run
-    constants = [(k, _to_array(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
+    constants = [(k, session_value(lifted[k])) for k, value in enumerate(args) if type(value) in _LITERALS]
 
     def plan(arrays: list[Any], wraps: bool) -> Any:
         for position, array in constants:
@@ -303,18 +304,6 @@ def _make_plan(
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     return plan
-
-
-def _to_array(value: Any) -> Any:
-    if isinstance(value, EagerTensor):
-        value = value.array
-    if isinstance(value, np.ndarray):
-        return in_own_byte_order(cast("np.ndarray[Any, Any]", value))
-    if isinstance(value, list):
-        return [_to_array(each) for each in cast("list[Any]", value)]
-    if isinstance(value, Value):
-        raise LeakedValueError("a tensor of a graph was used where operators run at once")
-    return value
 
 
 def _wrap(value: Any) -> Any:

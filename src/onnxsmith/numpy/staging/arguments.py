@@ -8,7 +8,6 @@ sizes and how often a loop runs. A whole number that changes from call to call i
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -18,10 +17,11 @@ import numpy as np
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import CallError, InputTypeError
+from onnxsmith.graphs.run_values import session_value
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
-from onnxsmith.scripting.functions.specialised import Numbers
+from onnxsmith.scripting.functions.specialised import UNCHANGING, Numbers, refused_class
 from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -67,10 +67,6 @@ class Place(Marker):
     position: int
 
 
-#: Of these an object never changes.
-_UNCHANGING = (str, bytes, bool, int, float, complex, type, np.dtype, types.NoneType, types.EllipsisType)
-
-
 class Call:
     """The arguments of one call, taken apart."""
 
@@ -96,22 +92,16 @@ class Call:
             return self._array(name, value)
         if isinstance(value, np.ndarray | np.generic):
             return self._numpys(name, cast(Any, value))
-        if self._is_input(kind, value, name):
-            return self._input(name, np.array(value, np.float64 if kind is float else np.int64), "number")
+        if self._numbers.is_input(name, value):
+            return self._input(name, session_value(value, name), "number")
         inner = parts(value)
         if inner is None:
             self.key += (kind, option_key(value))
-            if not isinstance(value, _UNCHANGING):
+            if not isinstance(value, UNCHANGING):
                 self.objects.append((name, value))
             return value
         self.key += (kind, tuple(key for key, _ in inner))
         return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])
-
-    def _is_input(self, kind: type, value: Held, name: str) -> bool:
-        """True if a Python number is an input."""
-        if kind is float:
-            return name not in self._numbers.needed
-        return kind is int and self._numbers.is_input(name, cast(int, value))
 
     def _array(self, name: str, value: Array) -> Place:
         if value.is_symbolic:
@@ -127,22 +117,16 @@ class Call:
                 return self._input(name, np.asarray(value), "scalar")
             self.key += (type(value), option_key(value))
             return value
-        raise InputTypeError(
-            f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
-            help=f"give its elements: np.asarray({name})",
-        )
+        raise refused_class(name, value)
 
     def _input(self, name: str, elements: Elements, role: Role, given: Elements | None = None) -> Place:
+        elements = session_value(elements)
         dtype = elements.dtype
         if dtype not in dtypes.DTYPES:
-            if dtype.newbyteorder("=") in dtypes.DTYPES and dtype.kind not in "SUOMmV":
-                elements = elements.astype(dtype.newbyteorder("="))
-                dtype = elements.dtype
-            else:
-                raise InputTypeError(
-                    f"'{name}' has elements of {dtype}, and a model computes with numbers",
-                    help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
-                )
+            raise InputTypeError(
+                f"'{name}' has elements of {dtype}, and a model computes with numbers",
+                help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
+            )
         shape = elements.shape if self._has_sizes else (None,) * elements.ndim
         is_plain = elements.flags.c_contiguous or elements.ndim <= 1
         self.key += (dtype, shape, role, is_plain)

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
 from onnxsmith.core.call_cache import CHOICE, CallCache, are_arrays
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import InputTypeError, OnnxsmithError
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 
 MadeT = TypeVar("MadeT")
@@ -28,6 +31,8 @@ ArraysCall: TypeAlias = Callable[[tuple[Any, ...]], Any]
 #: How many forms of calls of one function are known, and how many results of specialising it.
 LIMIT = 256
 _INT64 = range(-(1 << 63), 1 << 63)
+#: Of these an object never changes.
+UNCHANGING = (str, bytes, bool, int, float, complex, type, np.dtype, types.NoneType, types.EllipsisType)
 
 
 class Watch(Protocol):
@@ -55,10 +60,15 @@ class Numbers:
     #: Numbers that the code needs when the model is made, and why.
     needed: dict[str, str] = field(default_factory=dict[str, str])
 
-    def is_input(self, name: str, value: int) -> bool:
-        """True if a whole number is an input: from its second value on, if the function does not need it."""
-        if name in self.needed or value not in _INT64:
+    def is_input(self, name: str, value: object) -> bool:
+        """True if an argument is a number that is an input, which the function does not need to know.
+
+        Floats are inputs, and whole numbers are from their second value on: those decide axes, sizes and counts.
+        """
+        if name in self.needed:
             return False
+        if type(value) is not int or value not in _INT64:
+            return type(value) is float
         if self.seen.setdefault(name, value) != value:
             self.inputs.add(name)
         return name in self.inputs
@@ -74,6 +84,14 @@ class Numbers:
         except BaseException:
             self.needed = before  # they were not why
             raise
+
+
+def refused_class(name: str, value: object) -> InputTypeError:
+    """The error for a class of arrays of the user's."""
+    return InputTypeError(
+        f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
+        help=f"give its elements: np.asarray({name})",
+    )
 
 
 class Specialised(HoldsFunction, Generic[MadeT]):

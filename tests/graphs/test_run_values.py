@@ -1,0 +1,65 @@
+"""The door for values: what a session takes for what a caller has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, tensor, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import LeakedValueError, OutOfBoundsError
+from onnxsmith.graphs.run_values import session_value
+
+ELEMENTS = np.array([1, 2], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (ELEMENTS, ELEMENTS),
+        (ELEMENTS.astype(">f4"), ELEMENTS),
+        (tensor(ELEMENTS), ELEMENTS),
+        (np.float32(2), np.array(2, np.float32)),
+        (True, np.array(True)),
+        (3, np.array(3, np.int64)),
+        (0.5, np.array(0.5, np.float64)),
+    ],
+    ids=["array", "other byte order", "tensor", "scalar of numpy's", "truth value", "int", "float"],
+)
+def test_a_tensor_is_an_array_in_the_byte_order_of_the_machine(given: Any, wanted: np.ndarray[Any, Any]):
+    found = session_value(given)
+    assert type(found) is np.ndarray
+    assert found.dtype == wanted.dtype
+    assert found.dtype.isnative
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_array_is_not_copied():
+    assert session_value(ELEMENTS) is ELEMENTS
+
+
+def test_a_sequence_is_met_element_by_element():
+    first, second = session_value([ELEMENTS.astype(">f4"), tensor(ELEMENTS)])
+    assert first.dtype.isnative
+    assert type(second) is np.ndarray
+
+
+@pytest.mark.parametrize("given", [None, {"a": 1.0}], ids=["nothing", "map"])
+def test_all_else_stays(given: object):
+    assert session_value(given) is given
+
+
+def test_a_number_past_64_bits_is_refused():
+    with pytest.raises(OutOfBoundsError, match="the Python integer in n is past the 64 bits"):
+        session_value(1 << 63, "n")
+
+
+def test_a_tensor_of_a_graph_is_refused():
+    def keep(x: Any) -> Any:
+        with pytest.raises(LeakedValueError, match="used where operators run at once"):
+            session_value(x)
+        return op.Abs(x)
+
+    trace(keep, FLOAT["N"])
