@@ -49,8 +49,8 @@ def run(context: Context) -> list[Row]:
 def _written(name: str, size: int, has_scopes: bool, folder: Path, pages: dict[str, Path]) -> list[Row]:
     from onnxsmith import Model
     from onnxsmith.view.boxes import Boxes
+    from onnxsmith.view.content import value_types
     from onnxsmith.view.description import Description
-    from onnxsmith.view.value_types import value_types
 
     model = Model.from_proto(transformer(size, has_scopes=has_scopes))
     description = Description(model.ir, value_types(model.ir))

@@ -13,7 +13,7 @@ from onnxsmith import FLOAT, INT64, STRING, Model, Opset, opset21, trace
 from onnxsmith.errors import RuntimeSupportWarning
 from onnxsmith.graphs.runtime_support import BESIDE, CONCERNED
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.plain_files import ordinary_rules
+from onnxsmith.runtime.models import ordinary_rules
 from onnxsmith.schema.default_version import default_opset_version
 from tests.laws.bare_session import run
 

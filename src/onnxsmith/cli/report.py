@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,6 @@ from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
-from onnxsmith.cli.shell_words import in_shell_words
 from onnxsmith.cli.standard_output import say
 from onnxsmith.diagnostics import Label, hide_own_frames, printable
 from onnxsmith.errors import OnnxsmithError
@@ -217,3 +217,35 @@ def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
     while entry is not None:
         yield entry
         entry = entry.tb_next
+
+
+# -- shell words -----------------------------------------------------------------------------------------------
+# Help that speaks Python, in the words of a shell: an error is the same everywhere, what to do about it is not.
+
+
+#: What Python code would write, and what stands for it on a command line; the first that fits a place counts.
+_WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"os\.makedirs\(('.*'|\".*\")\)"), r"mkdir -p \1"),
+    (
+        re.compile(r"pass overwrite=True to replace it \(--force on the command line\)"),
+        "say --force to replace it",
+    ),
+    (re.compile(r"overwrite=True"), "--force"),
+    (re.compile(r"save it with external_data=True"), "say --external-data"),
+    (re.compile(r"\binputs=\{'(.+?)': (FLOAT\[\.\.\.\])\}"), r"--inputs '\1=\2'"),
+    (re.compile(r"\bmap=\{'(.+?)': '(.+?)'(?:, …)?\}"), r"--map \1=\2"),
+    (re.compile(r"weights=([\"'])(\w+)\1"), r"--weights \2"),
+    (re.compile(r"\bwith (timeout|memory)\b"), r"with --\1"),
+    (re.compile(r"\bleave memory out; timeout works"), "leave --memory out; --timeout works"),
+)
+
+
+def in_shell_words(help_text: str) -> str:
+    """Help for somebody at a command line.
+
+    >>> in_shell_words("make it first: os.makedirs('out')")
+    "make it first: mkdir -p 'out'"
+    """
+    for pattern, words in _WORDS:
+        help_text = pattern.sub(words, help_text)
+    return help_text

@@ -6,7 +6,8 @@ that a file has beside its graph is made a model by `training_info`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import onnx
 import onnx_ir as ir
@@ -16,18 +17,22 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import InputTypeError, NotDifferentiableError, UnknownNameError, boundary
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    NotDifferentiableError,
+    UnknownNameError,
+    boundary,
+)
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.frames import Frame, content_of_attribute
 from onnxsmith.grad.inner_graphs import captured
 from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.preview_optimizers import OPTIMIZERS, optimized
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.target import new_target
-from onnxsmith.grad.training_info import combined
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
@@ -245,3 +250,125 @@ def _between(node: ir.Node, y: ir.Value, ends: Sequence[ir.Value]) -> list[ir.No
             open_values += captured(graph)
     assert node.graph is not None  # the model is whole
     return [each for each in node.graph if each in needed]
+
+
+# -- preview optimizers ----------------------------------------------------------------------------------------
+# The optimisers of `ai.onnx.preview.training`, as ONNX describes them: `Adagrad`, `Adam`, `Momentum`.
+
+
+#: Given the call, the rate and the count of updates, a weight, its gradient and what is kept: the next ones.
+Update: TypeAlias = "Callable[[Step, Tensor, Tensor, Sequence[Tensor]], list[Tensor]]"
+
+
+def optimized(step: Step) -> tuple[Tensor, ...]:
+    """The outputs of a node: all weights, then all of each thing that is kept."""
+    update, kinds = OPTIMIZERS[step.name]
+    rate, count = step.input(0), step.input(1)
+    given = [step.input(k) for k in range(2, len(step.inputs))]
+    total = len(given) // kinds
+    made: list[list[Tensor]] = []
+    for k in range(total):
+        own = given[k::total]
+        made.append(update(step, op.Cast(rate, to=own[0].dtype), count, own))
+    return tuple(each[place] for place in range(kinds - 1) for each in made)
+
+
+def _regularised(step: Step, x: Tensor, g: Tensor) -> Tensor:
+    coefficient = step.number("norm_coefficient")
+    return g + x * coefficient if coefficient else g
+
+
+def _adagrad(step: Step, rate: Tensor, count: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
+    x, g, h = own
+    decay = step.number("decay_factor")
+    if decay:
+        rate = rate / (op.Cast(count, to=x.dtype) * decay + 1.0)
+    g = _regularised(step, x, g)
+    squares = h + g * g
+    return [x - rate * g / (op.Sqrt(squares) + step.number("epsilon")), squares]
+
+
+def _adam(step: Step, rate: Tensor, count: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
+    x, g, v, h = own
+    alpha, beta = step.number("alpha"), step.number("beta")
+    g = _regularised(step, x, g)
+    mean = v * alpha + g * (1.0 - alpha)
+    square = h * beta + g * g * (1.0 - beta)
+    turns = op.Cast(count, to=x.dtype)
+    first = 1.0 - op.Pow(op.Cast(alpha, to=x.dtype), turns)
+    second = 1.0 - op.Pow(op.Cast(beta, to=x.dtype), turns)
+    # The first update, number 0, has no correction: there it would divide zero by zero.
+    length = op.Where(op.Greater(count, 0), rate * op.Sqrt(second) / first, rate)
+    moved = x - length * (mean / (op.Sqrt(square) + step.number("epsilon")))
+    after = step.number("norm_coefficient_post")
+    return [moved * (1.0 - after) if after else moved, mean, square]
+
+
+def _momentum(step: Step, rate: Tensor, count: Tensor, own: Sequence[Tensor]) -> list[Tensor]:
+    x, g, v = own
+    alpha, beta = step.number("alpha"), step.number("beta")
+    g = _regularised(step, x, g)
+    weight = op.Where(op.Greater(count, 0), op.Cast(beta, to=x.dtype), op.Cast(1.0, to=x.dtype))
+    velocity = v * alpha + g * weight
+    moved = g + velocity * alpha if step.text("mode") == "nesterov" else velocity
+    return [x - rate * moved, velocity]
+
+
+#: What an operator does, and how many tensors it takes for each weight.
+OPTIMIZERS: dict[str, tuple[Update, int]] = {
+    "Adagrad": (_adagrad, 3),
+    "Adam": (_adam, 4),
+    "Momentum": (_momentum, 3),
+}
+
+
+# -- training info ---------------------------------------------------------------------------------------------
+# Training information of a file, as a model: the graph and the algorithm in one, and what is updated as outputs.
+#
+# Works on the ModelProto, as the information stands beside the graph. Its nodes are `preview`'s.
+
+
+def combined(model: onnx.ModelProto, stage: int) -> onnx.ModelProto:
+    """One step of training as a model; the model itself where it has no training information."""
+    if not model.training_info:
+        return model
+    if not 0 <= stage < len(model.training_info):
+        raise AttributeValueError(
+            f"the model has {len(model.training_info)} stages of training, and no stage {stage}",
+            culprit=("attribute", "stage"),
+        )
+    info = model.training_info[stage]
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    del made.training_info[:]
+    graph, algorithm = made.graph, info.algorithm
+    outputs = [*model.graph.output, *algorithm.output]
+    graph.node.extend(algorithm.node)
+    graph.input.extend(algorithm.input)
+    graph.initializer.extend(algorithm.initializer)
+    graph.sparse_initializer.extend(algorithm.sparse_initializer)
+    graph.value_info.extend(algorithm.value_info)
+    del graph.output[:]
+    bound = {entry.key: entry.value for entry in info.update_binding}
+    graph.output.extend(each for each in outputs if each.name not in bound.values())
+    _bind(graph, bound, outputs)
+    return made
+
+
+def _bind(graph: onnx.GraphProto, bound: dict[str, str], outputs: list[onnx.ValueInfoProto]) -> None:
+    """Make what is updated an input with its value as the default, and what it becomes an output."""
+    held = {each.name: each for each in graph.initializer}
+    taken = {each.name for each in graph.input}
+    types = {each.name: each.type for each in outputs}
+    for name, value in bound.items():
+        if name not in held:
+            raise UnknownNameError(
+                f"the training information updates '{name}', which is no initializer",
+                help=did_you_mean(name, held),
+            )
+        tensor = held[name]
+        kind = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+        if name not in taken:
+            graph.input.append(onnx.helper.make_value_info(name, kind))
+        graph.node.add(op_type="Identity", input=[value], output=[f"{name}_next"])
+        graph.output.append(onnx.helper.make_value_info(f"{name}_next", types.get(value, kind)))

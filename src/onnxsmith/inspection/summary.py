@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from onnxsmith.costs import Count, Counting, is_control_flow, weight_of
+import onnx_ir as ir
+
+from onnxsmith.costs import Count, Counting, bytes_of, is_control_flow, peak_bytes, unknown_size, weight_of
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.graphs.size_conditions import read as read_conditions
-from onnxsmith.inspection.activations import peak_activation_bytes
+from onnxsmith.inspection.node import Graph, Node, NodeValue
 from onnxsmith.inspection.nodes import nodes_of
 from onnxsmith.inspection.weights import weights_of
 from onnxsmith.passes import with_shapes
@@ -180,3 +182,39 @@ def _columns(rows: list[tuple[str, str, str]]) -> list[str]:
         f"{name:{widths[0]}}  {nodes:>{widths[1]}}  {flops:>{widths[2]}}".rstrip()
         for name, nodes, flops in rows
     ]
+
+
+# -- activations -----------------------------------------------------------------------------------------------
+# How much memory the values inside a graph take at the most, run node by node in the order of the file.
+
+
+def peak_activation_bytes(graph: Graph) -> int | str:
+    """The most bytes that inputs and results take at one time; where a size is not known, which, in words.
+
+    A value is there from its node on, to the last node that takes it. Values inside bodies are not counted.
+    """
+    sizes: dict[ir.Value, int] = {}
+    values = (*graph.inputs, *(each for node in graph.nodes for each in node.outputs))
+    for value in values:
+        if value.is_weight or not value.name:
+            continue
+        size = bytes_of(value.type)
+        if size is None:
+            return unknown_size(value.name, value.type)
+        sizes[value.ir] = size
+    order = {node.ir: number for number, node in enumerate(graph.nodes)}
+    last_use = {each.ir: _last_use(each, order) for each in values if each.ir in sizes}
+    return peak_bytes(graph.ir.inputs, [node.outputs for node in graph.ir], last_use, sizes)
+
+
+def _last_use(value: NodeValue, order: dict[ir.Node, int]) -> int:
+    if value.ir.is_graph_output():
+        return len(order)
+    made_by = value.ir.producer()
+    last = -1 if made_by is None else order[made_by]
+    for user in value.users:
+        node: Node | None = user
+        while node is not None and node.ir not in order:  # a body of one of ours takes it
+            node = node.graph.owner
+        last = len(order) if node is None else max(last, order[node.ir])
+    return last

@@ -21,6 +21,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
@@ -39,7 +40,8 @@ from onnxsmith.passes.cleanup.no_ops import NO_OPS
 from onnxsmith.passes.cleanup.sequences import SEQUENCES
 from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
-from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.copying import copied_in
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.fusions.accumulating import ACCUMULATING
 from onnxsmith.passes.fusions.activations import activations
@@ -51,7 +53,6 @@ from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.squares import SQUARES
 from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.fusions.windows import WINDOWS
-from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
 from onnxsmith.passes.surgery.holding import Held, finished, read
@@ -309,3 +310,54 @@ def clean_up(edit: Editor, *, shares_nodes: bool = True) -> None:
     drop_dead_nodes(edit)
     drop_unused_functions(edit)
     drop_unread_initializers(edit)
+
+
+# -- inlining --------------------------------------------------------------------------------------------------
+# Calls of functions replaced by the nodes of their bodies, as far as that makes no monster of a small model.
+
+
+#: Nodes that inlining may make of any model; of a large one, so many times its nodes.
+_MOST_NODES = 200_000
+_MOST_GROWTH = 20
+
+
+def inline_functions(edit: Editor) -> bool:
+    """Dissolve the functions of a model; whether all calls in its graph are gone.
+
+    Functions that call functions twice can unfold without end: a model that would grow beyond measure is left as it is.
+    A function that imports another version of an opset stays, too.
+    """
+    functions = edit.model.functions
+    if not functions:
+        return True
+    now = sum(1 for _ in edit.nodes())
+    unfolded = nodes_without_functions(edit.model, max(_MOST_NODES, _MOST_GROWTH * now))
+    if unfolded is None:
+        return False
+    own = edit.model.opset_imports
+    rules: dict[tuple[str, str], list[NamedRule]] = {}
+    for function in functions.values():
+        rules.setdefault((function.domain, function.name), [NamedRule("inlined function", inlined_call)])
+        if all(own.get(domain, version) == version for domain, version in function.opset_imports.items()):
+            for domain, version in function.opset_imports.items():
+                own.setdefault(domain, version)
+    Worklist(edit, rules).run(edit.model.graph.all_nodes())
+    return not any(node.op_identifier() in functions for node in edit.model.graph.all_nodes())
+
+
+def inlined_call(at: Attempt) -> Outcome:
+    """A call of a function: its body."""
+    function = at.edit.model.functions.get(at.node.op_identifier())
+    if function is None or len(at.node.inputs) > len(function.inputs):
+        return None
+    imports = at.edit.model.opset_imports
+    if any(imports.get(domain) != version for domain, version in function.opset_imports.items()):
+        return None
+    given = dict[ir.Value, ir.Value | None](dict.fromkeys(function.inputs))
+    given.update(zip(function.inputs, at.node.inputs, strict=False))
+    attributes = {name: each for name, each in function.attributes.items() if each.value is not None}
+    attributes.update(at.node.attributes)
+    results = copied_in(at, function.graph, given, attributes)
+    if results is None:
+        return None
+    return results[: len(at.node.outputs)]

@@ -5,24 +5,30 @@ What is told means the same, unless less precision is asked for. The facts about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import onnx
 
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.dissolving import without_functions
-from onnxsmith.graphs.rewriting.rewrite import Rewritten
+from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
+from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
+from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
-from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime.adapting import Refused, guarded
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
+from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.runtime.later_definitions import in_later_definitions
-from onnxsmith.runtime.older_opsets import operators_on_other_types, retold
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
+from onnxsmith.schema import registry
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.signature import parameter_at
 
 #: Makes a session of a model; raises Refused, or what ONNX Runtime raises.
 Opener: TypeAlias = Callable[[SessionModel], Opened]
@@ -195,3 +201,133 @@ _OLDEST_KEPT_IR_VERSION = 10
 
 def _stamps(model: onnx.ModelProto) -> list[int]:
     return [model.ir_version, *(entry.version for entry in model.opset_import)]
+
+
+# -- older opsets ----------------------------------------------------------------------------------------------
+# A model retold for a runtime that stops at an earlier opset.
+#
+# Its operators get definitions that mean the same, and those without one are replaced by their function bodies; where
+# neither is there, the model cannot be retold. Which opset a runtime stops at is told by whoever asks.
+
+
+def retold(
+    model: onnx.ModelProto, newest: int | None, lacking: Set[str] = frozenset()
+) -> onnx.ModelProto | None:
+    """The model with no opset version of the standard domain past `newest`; None when it cannot be told so.
+
+    `lacking` are operators that the runtime has no kernel for; they are replaced by their function bodies, too.
+    """
+    replaced = lacking | (set[str]() if newest is None else _missing(model, newest))
+    if replaced:
+        model = inlined_model(guarded(model, onnxruntime_api.version(), replaced), replaced)
+    else:
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        model = copy
+    if newest is None:
+        return model
+    if _missing(model, newest):
+        return None
+    for imports, _ in _scopes(model):
+        for entry in imports:
+            if entry.domain in ("", "ai.onnx") and entry.version > newest:
+                entry.version = newest
+    return model
+
+
+def _missing(model: onnx.ModelProto, newest: int) -> set[str]:
+    """The operators for which no version up to `newest` means the same."""
+    local = {(function.domain, function.name) for function in model.functions}
+    missing: set[str] = set()
+    for imports, nodes in _scopes(model):
+        version = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), 1)
+        if version <= newest:
+            continue
+        for node in nodes:
+            if node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in local:
+                continue
+            op = registry.find("", node.op_type, version)
+            if op is None or earliest_same(op, {attribute.name for attribute in node.attribute}) > newest:
+                missing.add(node.op_type)
+    return missing
+
+
+def _scopes(
+    model: onnx.ModelProto,
+) -> Iterator[tuple[Iterable[onnx.OperatorSetIdProto], Iterable[onnx.NodeProto]]]:
+    """The graph and each function, with the opsets they import and all their nodes."""
+    yield model.opset_import, all_nodes(model.graph.node)
+    for function in model.functions:
+        yield function.opset_import, all_nodes(function.node)
+
+
+def operators_on_other_types(model: onnx.ModelProto) -> set[str]:
+    """The standard operators that are used on element types which their definitions do not allow.
+
+    An earlier definition often allows fewer. A runtime refuses such a node; but a fact that is met in its place would
+    be met in vain, or in the wrong type.
+    """
+    found: set[str] = set()
+
+    def look(site: Site) -> list[tuple[str, str]]:
+        op = registry.find("", site.node.op_type, site.version)
+        for position in range(len(site.node.input) if op is not None and op.inputs else 0):
+            dtype = site.dtype(position)
+            parameter = None if op is None else parameter_at(op.inputs, position)
+            if dtype is None or parameter is None or not parameter.types:
+                continue
+            if f"tensor({dtype.onnx_name})" not in parameter.types:
+                found.add(site.node.op_type)
+        return []
+
+    rewrite(model, {operator: look for operator in operators_of(model) if not operator[0]})
+    return found
+
+
+# -- equivalents -----------------------------------------------------------------------------------------------
+# Earlier definitions of an operator that mean the same.
+#
+# A new version of an operator often only allows more element types. A runtime that has not caught up with it still
+# has the earlier one, which gives the same result on the element types it knew. Which runtime lacks what is not known
+# here.
+
+
+def earliest_same(op: OperatorDef, attribute_names: Set[str]) -> int:
+    """The earliest version whose definition says the same as `op`, but for the element types it allows.
+
+    On types that it does not allow, a runtime refuses it, so that nothing wrong comes of it.
+    """
+    since = op.since_version
+    for version in reversed(
+        [each for each in registry.versions(op.domain, op.name) if each < op.since_version]
+    ):
+        earlier = registry.find(op.domain, op.name, version)
+        if earlier is None:
+            break
+        added = _ONLY_ADD.get((op.name, op.since_version, version))
+        if not _says_the_same(op, earlier) and (added is None or added in attribute_names):
+            break
+        op, since = earlier, version
+    return since
+
+
+@functools.lru_cache(maxsize=1024)
+def _says_the_same(later: OperatorDef, earlier: OperatorDef) -> bool:
+    """True if two definitions differ in nothing but the element types they allow."""
+    return _without_types(later) == _without_types(earlier)
+
+
+def _without_types(op: OperatorDef) -> tuple[Any, ...]:
+    return (
+        " ".join(op.doc.split()),
+        [(each.name, each.type_name, each.option, each.is_homogeneous) for each in op.inputs],
+        [(each.name, each.type_name, each.option) for each in op.outputs],
+        {name: (each.type, each.is_required, each.default) for name, each in op.attributes.items()},
+    )
+
+
+#: Definitions that only add an attribute whose default is the former meaning.
+_ONLY_ADD: dict[tuple[str, int, int], str] = {
+    ("Range", 27, 11): "stash_type",
+    ("SpaceToDepth", 28, 13): "mode",
+}

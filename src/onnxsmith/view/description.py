@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 import onnx_ir as ir
@@ -15,10 +16,10 @@ import onnx_ir as ir
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
-from onnxsmith.types.value_types import AnyValueType
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 from onnxsmith.view.attribute_texts import attribute_text, constant_of, summary_of
 from onnxsmith.view.operators import OperatorTable
-from onnxsmith.view.type_texts import short_type
 
 #: The most characters of what a model says of one thing.
 LONGEST_NAME = 300
@@ -238,3 +239,45 @@ def _graphs_of(name: str, attribute: ir.Attr) -> Iterator[tuple[str, ir.Graph]]:
 
 def _text(text: str, most: int = LONGEST_NAME) -> str:
     return clipped(printable(text), most)
+
+
+# -- type texts ------------------------------------------------------------------------------------------------
+# Types as the lines of a graph carry them: `f32 1×64×56×56`.
+
+
+_SHORT_WORDS = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i"), ("complex", "c"))
+_LONGEST = 60
+
+
+@lru_cache(maxsize=64)
+def short_dtype(dtype: DType) -> str:
+    """An element type in a few letters.
+
+    >>> short_dtype(DType.FLOAT), short_dtype(DType.BFLOAT16), short_dtype(DType.UINT8), short_dtype(DType.BOOL)
+    ('f32', 'bf16', 'u8', 'bool')
+    """
+    name = dtype.spelling
+    for word, short in _SHORT_WORDS:
+        if name.startswith(word):
+            return short + name[len(word) :]
+    return name
+
+
+def short_type(kind: AnyValueType) -> str:
+    """A type as a line carries it; empty where nothing is known.
+
+    >>> from onnxsmith import FLOAT, INT64
+    >>> short_type(FLOAT["N", 4]), short_type(INT64), short_type(INT64[...])
+    ('f32 N×4', 'i64 scalar', 'i64')
+    """
+    if isinstance(kind, TensorType):
+        dtype = "" if kind.dtype is None else short_dtype(kind.dtype)
+        if kind.shape is None:
+            return dtype
+        dimensions = "×".join("?" if each is None else str(each) for each in kind.shape)
+        return clipped(printable(f"{dtype} {dimensions or 'scalar'}".strip()), _LONGEST)
+    if isinstance(kind, SequenceType):
+        return f"[{short_type(kind.element)}]"
+    if isinstance(kind, OptionalType):
+        return f"{short_type(kind.element)}?"
+    return clipped(printable(repr(kind)), _LONGEST)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onnxsmith import Model, outline
 from onnxsmith.graphs.node_counts import operator_counts
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.inlining import inline_functions
+from onnxsmith.passes.optimizing import inline_functions
 from tests.decompile.random_models import models
 from tests.passes.surgery.runnable_models import feeds, runnable_models
 from tests.passes.surgery.test_laws import run

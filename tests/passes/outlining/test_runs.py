@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxsmith.passes.outlining.runs import _best_cut, _periods, _runs, _windows
+from onnxsmith.passes.outlining.repeats import _best_cut, _periods, _runs, _windows
 
 LAYER = [7, 8, 9, 7]
 

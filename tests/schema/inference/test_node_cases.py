@@ -11,7 +11,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference import Known
 from onnxsmith.schema.inference.call import Call
-from onnxsmith.schema.inference.fallback import infer_by_onnx
+from onnxsmith.schema.inference.infer import infer_by_onnx
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, OptionalType, SequenceType, TensorType
 from tests.schema.inference import graphs

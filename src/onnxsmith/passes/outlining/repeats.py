@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 import onnx_ir as ir
 
 from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
-from onnxsmith.passes.outlining.choosing import FEWEST_NODES, choose
+from onnxsmith.passes.outlining.choosing import FEWEST_NODES, choose, saving
 from onnxsmith.passes.outlining.cutting import OWN_DOMAIN, Naming, cut_out
 from onnxsmith.passes.outlining.part import Part, Scope
-from onnxsmith.passes.outlining.runs import by_runs
 from onnxsmith.passes.outlining.scopes import all_scopes, class_of, function_name
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, is_in_order
 
@@ -93,3 +92,154 @@ def _is_plain(model: ir.Model) -> bool:
                 return False
             waiting += [(inner, depth + 1) for node in graph for inner in bodies_of(node)]
     return True
+
+
+# -- runs ------------------------------------------------------------------------------------------------------
+# Segments where names say nothing: the order of a graph's nodes repeats itself wherever its layers do.
+
+
+#: How many distances between equal nodes are tried as the length of a layer.
+_PERIODS = 12
+#: How many of the layers found are looked for elsewhere.
+_TEMPLATES = 8
+#: A segment that gives more than this is a cut through the middle of something.
+_MOST_OUTPUTS = 2
+_BASE, _MODULUS = 1_000_003, (1 << 61) - 1
+
+
+def by_runs(wiring: Wiring, taken: set[int]) -> list[Segment]:
+    """Candidates from stretches of nodes that are the same some nodes later, and equal ones elsewhere."""
+    labels = [-1 - k if k in taken else label for k, label in enumerate(wiring.labels)]
+    crossings = _crossings(wiring)
+    result: dict[tuple[int, int], Segment] = {}
+    for period in _periods(labels):
+        for start, length in _runs(labels, period):
+            first, count = _best_cut(crossings, start, length, period)
+            for place in range(first, first + count * period, period):
+                if (place, period) not in result:
+                    result[place, period] = wiring.segment(range(place, place + period))
+    _add_others(wiring, labels, result)
+    return [each for _, each in sorted(result.items()) if _is_whole(wiring, each)]
+
+
+def _periods(labels: Sequence[int]) -> list[int]:
+    """The distances at which equal nodes stand most often."""
+    last: dict[int, int] = {}
+    gaps: Counter[int] = Counter()
+    for k, label in enumerate(labels):
+        if label in last:
+            gaps[k - last[label]] += 1
+        last[label] = k
+    ranked = sorted(gaps.items(), key=lambda each: (-each[0] * each[1], each[0]))
+    return [gap for gap, count in ranked if gap >= FEWEST_NODES and count >= FEWEST_NODES][:_PERIODS]
+
+
+def _runs(labels: Sequence[int], period: int) -> Iterator[tuple[int, int]]:
+    """Where and how long all nodes are equal to those one period on; at least for two periods in a row."""
+    start = 0
+    for k in range(len(labels) - period + 1):
+        if k < len(labels) - period and labels[k] == labels[k + period]:
+            continue
+        if k - start >= period:
+            yield start, k - start + period
+        start = k + 1
+
+
+def _crossings(wiring: Wiring) -> list[int]:
+    """How many values are made before each place and used at or after it."""
+    changes = [0] * (len(wiring.nodes) + 1)
+    for k, node in enumerate(wiring.nodes):
+        for value in node.outputs:
+            users = wiring.users.get(value)
+            if users and users[-1] > k:
+                changes[k + 1] += 1
+                changes[users[-1] + 1] -= 1
+    result: list[int] = []
+    total = 0
+    for each in changes:
+        total += each
+        result.append(total)
+    return result
+
+
+def _best_cut(crossings: Sequence[int], start: int, length: int, period: int) -> tuple[int, int]:
+    """Where the first repetition begins and how many follow: where fewest values cross from one to the next."""
+
+    def cost(phase: int) -> tuple[int, int, int]:
+        count = (length - phase) // period
+        first = start + phase
+        crossing = max(crossings[place] for place in range(first, first + count * period + 1, period))
+        return (crossing, -count, phase)
+
+    phases = [phase for phase in range(period) if (length - phase) // period > 1]
+    _, count, phase = min(cost(phase) for phase in phases)
+    return start + phase, -count
+
+
+def _add_others(wiring: Wiring, labels: Sequence[int], result: dict[tuple[int, int], Segment]) -> None:
+    """Look for the layers that save most where they do not follow one another."""
+    classes: defaultdict[tuple[int, object], list[int]] = defaultdict(list)
+    for (place, period), segment in result.items():
+        classes[period, segment.key].append(place)
+    ranked = sorted(classes.items(), key=lambda each: -saving(len(each[1]), each[0][0]))
+    for (period, key), places in ranked[:_TEMPLATES]:
+        covered = bytearray(len(labels))
+        for place in places:
+            covered[place : place + period] = b"1" * period
+        wanted = list(labels[places[0] : places[0] + period])
+        tries = 4 * len(labels) // period  # so that the cost stays linear when most of them only look alike
+        for place in _windows(labels, wanted):
+            if (
+                covered[place]
+                or covered[place + period - 1]
+                or list(labels[place : place + period]) != wanted
+            ):
+                continue
+            segment = wiring.segment(range(place, place + period))
+            if segment.key == key:
+                result[place, period] = segment
+                covered[place : place + period] = b"1" * period
+            tries -= 1
+            if not tries:
+                break
+
+
+def _windows(labels: Sequence[int], wanted: Sequence[int]) -> Iterator[int]:
+    """The places where labels very likely are the wanted ones, by a rolling hash."""
+    size = len(wanted)
+    if size > len(labels):
+        return
+    target = here = 0
+    for k in range(size):
+        target = (target * _BASE + wanted[k]) % _MODULUS
+        here = (here * _BASE + labels[k]) % _MODULUS
+    high = pow(_BASE, size - 1, _MODULUS)
+    for place in range(len(labels) - size + 1):
+        if here == target:
+            yield place
+        if place + size < len(labels):
+            here = ((here - labels[place] * high) * _BASE + labels[place + size]) % _MODULUS
+
+
+def _is_whole(wiring: Wiring, segment: Segment) -> bool:
+    """True if a segment is connected and gives little: anything else is no part that a person would name."""
+    own = set(segment.nodes)
+    outputs = sum(
+        wiring.is_used_outside(value, own) for k in segment.nodes for value in wiring.nodes[k].outputs
+    )
+    if not 0 < outputs <= _MOST_OUTPUTS:
+        return False
+    links: defaultdict[int, list[int]] = defaultdict(list)
+    for k in segment.nodes:
+        for source in map(wiring.source, wiring.uses[k]):
+            if source is not None and source in own:
+                links[k].append(source)
+                links[source].append(k)
+    waiting = [segment.nodes[0]]
+    seen = set(waiting)
+    while waiting:
+        for other in links[waiting.pop()]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return len(seen) == len(own)

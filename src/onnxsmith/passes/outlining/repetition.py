@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
@@ -10,14 +11,15 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.copying import Copier
 from onnxsmith.graphs.identifiers import Identifiers, readable
+from onnxsmith.graphs.identity import EXACT, SMALL_BYTES
 from onnxsmith.graphs.module_scopes import parts_of_name
-from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.names import snake_case
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.graphs.rewriting.scopes import bodies_of
-from onnxsmith.passes.outlining.constants import constant_of, is_fixed
-from onnxsmith.passes.outlining.naming import snake_words, value_name
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.passes.outlining.part import Scope
-from onnxsmith.passes.outlining.wiring import Segment, Wiring
+from onnxsmith.passes.outlining.wiring import Segment, Wiring, constant_attribute
 
 _BIASED = frozenset({"Add", "Sub"})
 T = TypeVar("T")
@@ -228,3 +230,88 @@ def _constant_node(leaf: _Leaf, names: Identifiers) -> ir.Node:
     leaf.inside = node.outputs[0]
     leaf.inside.name = names.unique("constant")
     return node
+
+
+# -- constants -------------------------------------------------------------------------------------------------
+# Tells values that are constants of a function from weights, which every call passes.
+
+
+#: Shapes, axes and the like: initializers of so few integers belong to the structure, not to the weights.
+_FEW = 16
+
+
+def constant_of(values: Sequence[ir.Value]) -> ir.Attr | None:
+    """The constant that all values are, if they are equal and small; None for weights and what is computed."""
+    first = _constant(values[0])
+    if first is None:
+        return None
+    key = (first.name, EXACT.attribute(first))
+    for value in values[1:]:
+        other = None if value is values[0] else _constant(value)
+        if value is not values[0] and (other is None or (other.name, EXACT.attribute(other)) != key):
+            return None
+    return first
+
+
+def _constant(value: ir.Value) -> ir.Attr | None:
+    producer = value.producer()
+    if producer is not None:
+        attribute = constant_attribute(producer)
+        return None if attribute is None or _is_large(attribute) else attribute
+    tensor = value.const_value
+    if tensor is None or value.is_graph_input() or WEIGHT_KEY in notes_of(value):
+        return None
+    if isinstance(tensor, SparseTensor):
+        return None
+    is_whole = tensor.dtype.is_integer() or tensor.dtype == ir.DataType.BOOL
+    if len(tensor.shape) == 0 or (is_whole and len(tensor.shape) == 1 and tensor.size <= _FEW):
+        return ir.AttrTensor("value", tensor)
+    return None
+
+
+def _is_large(attribute: ir.Attr) -> bool:
+    """True if it is a weight in the form of a node: a function has no place for one beside the file."""
+    return attribute.type == ir.AttributeType.TENSOR and attribute.as_tensor().nbytes > SMALL_BYTES
+
+
+def is_fixed(value: ir.Value) -> bool:
+    """True if a value is a weight: an initializer, a constant, or what passes one on."""
+    producer = value.producer()
+    if producer is None:
+        return value.const_value is not None
+    if producer.op_type == "Identity" and producer.inputs and producer.inputs[0] is not None:
+        return producer.inputs[0].producer() is None and producer.inputs[0].const_value is not None
+    return constant_attribute(producer) is not None
+
+
+# -- naming ----------------------------------------------------------------------------------------------------
+# Names of values in a function: the word that all its calls have for them, or else by the node that makes them.
+
+
+#: Names that exporters count up.
+_SAYS_NOTHING = frozenset({"", "val", "value", "tensor", "output", "node", "onnx", "t", "v", "x", "y"})
+
+
+def value_name(given: Sequence[str | None], scope: Scope, operator: str) -> str:
+    """A variable for what a node makes: the word that all repetitions have for it, or else module and operator.
+
+    >>> value_name(["scores_1", "scores_2"], ("attn",), "MatMul"), value_name(["7", "9"], ("attn",), "MatMul")
+    ('scores', 'attn_mat_mul')
+    """
+    stems = {re.sub(r"(?:_?[0-9]+)+$", "", each or "") for each in given}
+    stem = stems.pop() if len(stems) == 1 else ""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{2,30}", stem) and stem.lower() not in _SAYS_NOTHING:
+        return snake_words((stem,))
+    words = [part for part in scope if not part.isdigit()]
+    return snake_words((*words[-1:], operator))
+
+
+def snake_words(parts: Sequence[str]) -> str:
+    """Words of any kind as one identifier.
+
+    >>> snake_words(["attn.0", "qProj", "weight"])
+    'attn_0_q_proj_weight'
+    """
+    words = [snake_case(re.sub(r"[^A-Za-z0-9]+", "_", part).strip("_")) for part in parts]
+    text = "_".join(word for word in words if word).lstrip("0123456789_")
+    return text or "value"

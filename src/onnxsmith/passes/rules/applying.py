@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import onnx_ir as ir
 
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.identity import EXACT, OUTSIDE, array_key
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.rules.bindings import Bindings, labelled
 from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
-from onnxsmith.passes.rules.glance import may_be
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
-from onnxsmith.passes.rules.order import Order
-from onnxsmith.passes.rules.pattern import Pattern, makers_needed
+from onnxsmith.passes.rules.pattern import Either, Pattern, PatternNode, PatternValue, Result, makers_needed
 from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
-from onnxsmith.passes.rules.unchanged import is_unchanged
 from onnxsmith.passes.values import Array
 from onnxsmith.passes.worklist import NamedRule
 
@@ -189,3 +188,160 @@ def _replace(
     values = [by_old.pop(each, None) for each in at.node.outputs]
     at.others.update(by_old)
     return values
+
+
+# -- glance ----------------------------------------------------------------------------------------------------
+# A quick test for a pattern at a node: by the names of operators around it, and nothing else.
+#
+# Most nodes that are not the end of a pattern are told so here, for a small part of what a search costs.
+
+
+#: How many operators in a row are looked at.
+_DEPTH = 4
+#: A node with more inputs is not looked at: the ways through many of those would be too many.
+_MOST_INPUTS = 8
+
+
+def may_be(wanted: PatternNode, node: ir.Node, depth: int = _DEPTH) -> bool:
+    """True if a node has the operator of a pattern's node, and inputs that may be what the pattern has for them."""
+    if node.op_type != wanted.op_type:
+        return False
+    if depth == 1 or len(node.inputs) > _MOST_INPUTS:
+        return True
+    makers = [None if each is None else each.producer() for each in node.inputs]
+    return all(_is_among(each, makers, depth - 1) for each in wanted.inputs)
+
+
+def _is_among(wanted: PatternValue | None, makers: Sequence[ir.Node | None], depth: int) -> bool:
+    """True if one of some nodes may make a value of the pattern; what need not be made by a node is there."""
+    if isinstance(wanted, Either):
+        return any(_is_among(each, makers, depth) for each in wanted.options)
+    if not isinstance(wanted, Result):
+        return True
+    return any(each is not None and may_be(wanted.node, each, depth) for each in makers)
+
+
+# -- order -----------------------------------------------------------------------------------------------------
+# The order of nodes where a match has several outputs: what reads them stands after what takes their place.
+#
+# One replacement for several outputs stands in one place of the graph, and those who read the first output may stand
+# before it. They are moved behind it, and a match whose own inputs depend on one of its outputs is refused.
+
+
+#: Compared as tuples are: between two neighbours there is always room for more.
+_Key: TypeAlias = tuple[int, ...]
+
+
+class Order:
+    """Where nodes stand in their graphs."""
+
+    def __init__(self, edit: Editor) -> None:
+        self._edit = edit
+        self._keys: dict[ir.Graph, dict[ir.Node, _Key]] = {}
+
+    def make_room(
+        self,
+        root: ir.Node,
+        matched: Iterable[ir.Node],
+        outputs: Sequence[ir.Value],
+        inputs: Iterable[ir.Value],
+    ) -> bool:
+        """Move the root, and those who read the outputs, behind all that was matched; False where that cannot be."""
+        graph = root.graph
+        assert graph is not None
+        inside = set(matched)
+        anchor = max(inside, key=lambda each: self._key(graph, each))
+        end = self._key(graph, anchor)
+        moving = self._readers(graph, outputs, inside, end)
+        made_by = [each.producer() for each in inputs]
+        if any(each in moving for each in made_by if each is not None):
+            return False
+        if anchor is not root:
+            graph.remove(root)
+            graph.insert_after(anchor, root)
+        keys = self._keys[graph]
+        keys[root] = (*end, 1)
+        in_order = sorted(moving, key=lambda each: keys[each])
+        if in_order:
+            graph.remove(in_order)
+            graph.insert_after(root, in_order)
+            for position, node in enumerate(in_order):
+                keys[node] = (*end, 2, position)
+        return True
+
+    def enter(self, root: ir.Node, made: Iterable[ir.Node]) -> None:
+        """Take note of new nodes, which will stand before the root."""
+        keys = None if root.graph is None else self._keys.get(root.graph)
+        if keys is not None and root in keys:
+            for position, node in enumerate(made):
+                keys[node] = (*keys[root], 0, position)  # the root goes: its place is theirs
+
+    def _readers(
+        self, graph: ir.Graph, outputs: Sequence[ir.Value], inside: set[ir.Node], end: _Key
+    ) -> set[ir.Node]:
+        """The nodes before a place that need what the outputs are, directly or not."""
+        found: set[ir.Node] = set()
+        waiting = list(outputs)
+        while waiting:
+            for use in waiting.pop().uses():
+                node = self._edit.standing_in(use.node, graph)
+                if node is None or node in found or node in inside or self._key(graph, node) > end:
+                    continue
+                found.add(node)
+                waiting.extend(node.outputs)
+        return found
+
+    def _key(self, graph: ir.Graph, node: ir.Node) -> _Key:
+        keys = self._keys.get(graph)
+        if keys is None or node not in keys:
+            keys = self._keys[graph] = {each: (position,) for position, each in enumerate(graph)}
+        return keys[node]
+
+
+# -- unchanged -------------------------------------------------------------------------------------------------
+# Detects a replacement that changes nothing: there is nothing to do, and a rule does not feed itself.
+
+
+#: Constants up to this size are compared.
+_COMPARED = 1024
+
+
+def is_unchanged(edit: Editor, new: Sequence[ir.Value], old: Sequence[ir.Value]) -> bool:
+    """True if new values are made by the same operators of the same values."""
+    seen: set[tuple[ir.Value, ir.Value]] = set()
+    waiting = list(zip(new, old, strict=True))
+    while waiting:
+        pair = left, right = waiting.pop()
+        if left is right or pair in seen:
+            continue
+        seen.add(pair)
+        made, was = left.producer(), right.producer()
+        if _is_same_constant(edit, left, right):
+            continue
+        if made is None or was is None or made.graph is was.graph or not _is_same_call(made, was):
+            return False
+        if list(made.outputs).index(left) != list(was.outputs).index(right):
+            return False
+        for each, other in zip(made.inputs, was.inputs, strict=True):
+            if each is None or other is None:
+                if each is not other:
+                    return False
+                continue
+            waiting.append((each, other))
+    return True
+
+
+def _is_same_call(made: ir.Node, was: ir.Node) -> bool:
+    sizes = [(len(each.inputs), len(each.outputs)) for each in (made, was)]
+    return sizes[0] == sizes[1] and EXACT.node(made, _any) == EXACT.node(was, _any)
+
+
+def _any(_: ir.Value) -> int:
+    """The inputs are looked at apart."""
+    return OUTSIDE
+
+
+def _is_same_constant(edit: Editor, left: ir.Value, right: ir.Value) -> bool:
+    first = array_of(edit, left, _COMPARED)
+    second = None if first is None else array_of(edit, right, _COMPARED)
+    return first is not None and second is not None and array_key(first) == array_key(second)

@@ -6,7 +6,7 @@ import onnx
 
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
-from onnxsmith.profiling.pairing import paired, plain_operator
+from onnxsmith.profiling.comparison import paired, plain_operator
 from tests.profiling.programs import PROGRAMS, convolution, floats
 
 

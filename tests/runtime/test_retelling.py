@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxsmith.runtime.equivalents import earliest_same
+from onnxsmith.runtime.retelling import earliest_same
 from tests.runtime.calls import find
 
 

@@ -10,7 +10,7 @@ import pytest
 from onnxsmith import FLOAT, Rule, rewrite, trace
 from onnxsmith import opset21 as op
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.rules.unchanged import is_unchanged
+from onnxsmith.passes.rules.applying import is_unchanged
 
 HEAD = (
     '<ir_version: 10, opset_import: ["" : 21]> g (float[2] x, float[2] y) => (float[2] z) <float[1] w = {2}>'
