@@ -60,4 +60,4 @@ def test_celu_is_left_alone_where_the_kernel_is_right(alpha: float, is_changed: 
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(activations.FAMILY) == []
+    assert wrong_probes(activations) == []

@@ -359,4 +359,4 @@ def test_results_of_a_body_may_be_left_out(operator: str, outputs: list[str]) ->
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(collecting.FAMILY) == []
+    assert wrong_probes(collecting) == []

@@ -99,4 +99,4 @@ def test_a_ratio_that_drops_nothing_is_not_looked_at() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(facts.FAMILY) == []
+    assert wrong_probes(facts) == []

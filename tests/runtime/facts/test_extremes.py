@@ -90,4 +90,4 @@ def test_a_long_chain_of_maxima_is_looked_at_in_no_time() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(extremes.FAMILY) == []
+    assert wrong_probes(extremes) == []

@@ -58,4 +58,4 @@ def test_a_transposed_matrix_times_a_vector(program) -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(fusing.FAMILY) == []
+    assert wrong_probes(fusing) == []

@@ -70,4 +70,4 @@ def test_a_divisor_of_a_branch_is_not_that_of_another() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(integers.FAMILY) == []
+    assert wrong_probes(integers) == []

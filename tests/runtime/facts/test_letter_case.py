@@ -88,4 +88,4 @@ def test_the_law() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(letter_case.FAMILY) == []
+    assert wrong_probes(letter_case) == []

@@ -97,4 +97,4 @@ def test_loops_that_collect_less_do_not_either() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(narrow.FAMILY) == []
+    assert wrong_probes(narrow) == []

@@ -65,4 +65,4 @@ def test_more_elements_than_a_double_has_room_for() -> None:
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(reductions.FAMILY) == []
+    assert wrong_probes(reductions) == []

@@ -61,4 +61,4 @@ def test_frames_with_samples():
 
 
 def test_adapted_models_of_probes_are_right() -> None:
-    assert wrong_probes(signal.FAMILY) == []
+    assert wrong_probes(signal) == []

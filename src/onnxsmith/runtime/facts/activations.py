@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
 #: The kernel is off by alpha times a rounding of 1: up to here, by less than 4 last places of numbers about 1.
@@ -18,16 +18,13 @@ _MANY_TYPES = 28
 _WHERE = 9
 
 
-@fact(
+@rewrite(
     "Celu",
-    met_by=Rewrite,
-    reason="exp(x / alpha) - 1 loses the digits of x where alpha is large: all of them at 1e8",
+    "exp(x / alpha) - 1 loses the digits of x where alpha is large: all of them at 1e8",
+    probe="g (float[N] x) => (float[N] y) { y = Celu <alpha = 1e30> (x) }",
+    given={"x": np.array([-3, 0, 3], np.float32)},
+    right=[np.array([-3, 0, 3], np.float32)],
     since=12,
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = Celu <alpha = 1e30> (x) }",
-        {"x": np.array([-3, 0, 3], np.float32)},
-        right=[np.array([-3, 0, 3], np.float32)],
-    ),
 )
 def small_exponents(site: Site) -> bool:
     alpha = site.number("alpha", 1.0)
@@ -50,19 +47,16 @@ def small_exponents(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Softplus",
-    met_by=Rewrite,
-    reason="the kernel is for float32 alone, and the definition, log(exp(x) + 1), overflows where x is large",
+    "the kernel is for float32 alone, and the definition, log(exp(x) + 1), overflows where x is large",
+    probe="g (double[N] x) => (double[N] y) { y = Softplus(x) }",
+    given={"x": np.array([-1e3, 0, 1e3])},
+    right=[np.array([0, math.log(2), 1e3])],
+    opset=22,
     since=9,
     first="1.21",
     dtypes=[DType.DOUBLE],
-    probe=Probe(
-        "g (double[N] x) => (double[N] y) { y = Softplus(x) }",
-        {"x": np.array([-1e3, 0, 1e3])},
-        right=[np.array([0, math.log(2), 1e3])],
-        opset=22,
-    ),
 )
 def logarithm_of_a_small_exponential(site: Site) -> bool:
     emit, x = site.emit, site.input(0)

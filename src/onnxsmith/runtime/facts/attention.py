@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.runtime.function_body import body_in_place
 from onnxsmith.types.dtypes import DType
 
@@ -19,17 +19,14 @@ _NO_HEADS = np.ones((1, 0, 2, 4), np.float32)
 _MOST_HEADS = (1 << 31) - 1
 
 
-@fact(
+@check(
     "Attention",
-    met_by=Check,
+    "it divides by the numbers of heads, whatever they are, which ends the process",
+    probe="g (float[B, H, S, D] q, float[B, K, T, D] k, float[B, K, T, D] v) => (float[B, H, S, D] y)"
+    " { y = Attention(q, k, v) }",
+    given={"q": np.ones((1, 3, 2, 4), np.float32), "k": _NO_HEADS, "v": _NO_HEADS},
+    opset=23,
     first="1.23",
-    reason="it divides by the numbers of heads, whatever they are, which ends the process",
-    probe=Probe(
-        "g (float[B, H, S, D] q, float[B, K, T, D] k, float[B, K, T, D] v) => (float[B, H, S, D] y)"
-        " { y = Attention(q, k, v) }",
-        {"q": np.ones((1, 3, 2, 4), np.float32), "k": _NO_HEADS, "v": _NO_HEADS},
-        opset=23,
-    ),
 )
 def has_heads(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -54,24 +51,21 @@ def has_heads(site: Site) -> Iterator[Requirement]:
         )
 
 
-@fact(
+@rewrite(
     "Attention",
-    met_by=Rewrite,
-    reason="a mask that is shorter than the keys is refused; what it does not reach is masked",
+    "a mask that is shorter than the keys is refused; what it does not reach is masked",
+    probe="g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, M] m) => (float[B, H, S, D] y)"
+    " { y = Attention (q, k, v, m) }",
+    given={
+        "q": np.zeros((1, 1, 1, 2), np.float32),
+        "k": np.zeros((1, 1, 2, 2), np.float32),
+        "v": np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2),
+        "m": np.array([[True]]),
+    },
+    right=[np.array([[[[0, 1]]]], np.float32)],
+    opset=24,
     since=24,
     first="1.24",
-    probe=Probe(
-        "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, M] m) => (float[B, H, S, D] y)"
-        " { y = Attention (q, k, v, m) }",
-        {
-            "q": np.zeros((1, 1, 1, 2), np.float32),
-            "k": np.zeros((1, 1, 2, 2), np.float32),
-            "v": np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2),
-            "m": np.array([[True]]),
-        },
-        right=[np.array([[[[0, 1]]]], np.float32)],
-        opset=24,
-    ),
 )
 def mask_as_long_as_the_keys(site: Site) -> bool:
     dtype, rank = site.dtype(3), site.rank(3)
@@ -110,24 +104,21 @@ def _is_by_definition(site: Site) -> bool:
     return _shows_scores(site) or (mask is not None and mask.is_integer)
 
 
-@fact(
+@check(
     "Attention",
-    met_by=Check,
-    reason="with a mask of integers the definition runs, and joins keys of different batches, which reads past the end",
+    "with a mask of integers the definition runs, and joins keys of different batches, which reads past the end",
+    probe="g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, int8[S, M] m, float[C, H, P, D] a,"
+    " float[E, H, P, D] b) => (float[B, H, S, D] y) { y = Attention (q, k, v, m, a, b) }",
+    given={
+        "q": np.ones((2, 1, 1, 2), np.float32),
+        "k": np.ones((2, 1, 1, 2), np.float32),
+        "v": np.ones((2, 1, 1, 2), np.float32),
+        "m": np.zeros((1, 3), np.int8),
+        "a": np.ones((0, 1, 2, 2), np.float32),
+        "b": np.ones((2, 1, 2, 2), np.float32),
+    },
+    opset=23,
     first="1.24",
-    probe=Probe(
-        "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, int8[S, M] m, float[C, H, P, D] a,"
-        " float[E, H, P, D] b) => (float[B, H, S, D] y) { y = Attention (q, k, v, m, a, b) }",
-        {
-            "q": np.ones((2, 1, 1, 2), np.float32),
-            "k": np.ones((2, 1, 1, 2), np.float32),
-            "v": np.ones((2, 1, 1, 2), np.float32),
-            "m": np.zeros((1, 3), np.int8),
-            "a": np.ones((0, 1, 2, 2), np.float32),
-            "b": np.ones((2, 1, 2, 2), np.float32),
-        },
-        opset=23,
-    ),
 )
 def remembered_of_the_same_batch(site: Site) -> Iterator[Requirement]:
     if not _is_by_definition(site):
@@ -143,30 +134,27 @@ def remembered_of_the_same_batch(site: Site) -> Iterator[Requirement]:
             yield Requirement(holds, f"{name} does not fit what comes in: axis {axis} has another size")
 
 
-@fact(
+@rewrite(
     "Attention",
-    met_by=Rewrite,
-    first="1.23",
-    reason="the kernel gives masked scores as the lowest float, where they are -inf, and rounds float16 more often than"
+    "the kernel gives masked scores as the lowest float, where they are -inf, and rounds float16 more often than"
     " the definition does",
-    probe=Probe(
-        "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, T] m)"
-        " => (float[B, H, S, D] y, float[B, H, T, D] a, float[B, H, T, D] b, float[B, H, S, T] scores)"
-        " { y, a, b, scores = Attention <qk_matmul_output_mode = 2> (q, k, v, m) }",
-        {
-            "q": np.zeros((1, 1, 1, 2), np.float32),
-            "k": np.zeros((1, 1, 2, 2), np.float32),
-            "v": np.ones((1, 1, 2, 2), np.float32),
-            "m": np.array([[True, False]]),
-        },
-        right=[
-            np.ones((1, 1, 1, 2), np.float32),
-            np.zeros((1, 1, 2, 2), np.float32),
-            np.ones((1, 1, 2, 2), np.float32),
-            np.array([[[[0.0, -np.inf]]]], np.float32),
-        ],
-        opset=23,
-    ),
+    probe="g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, bool[S, T] m)"
+    " => (float[B, H, S, D] y, float[B, H, T, D] a, float[B, H, T, D] b, float[B, H, S, T] scores)"
+    " { y, a, b, scores = Attention <qk_matmul_output_mode = 2> (q, k, v, m) }",
+    given={
+        "q": np.zeros((1, 1, 1, 2), np.float32),
+        "k": np.zeros((1, 1, 2, 2), np.float32),
+        "v": np.ones((1, 1, 2, 2), np.float32),
+        "m": np.array([[True, False]]),
+    },
+    right=[
+        np.ones((1, 1, 1, 2), np.float32),
+        np.zeros((1, 1, 2, 2), np.float32),
+        np.ones((1, 1, 2, 2), np.float32),
+        np.array([[[[0.0, -np.inf]]]], np.float32),
+    ],
+    opset=23,
+    first="1.23",
 )
 def scores_by_definition(site: Site) -> bool:
     return _shows_scores(site) and body_in_place(site)

@@ -20,7 +20,7 @@ from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.clamped_reads import PARTIAL, SINCE, clamped
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
 #: The opset that brought Where.
@@ -31,17 +31,14 @@ _MOST_ELEMENTS = 64
 _UNNAMED = "onnxsmith: size "
 
 
-@fact(
+@rewrite(
     "Loop",
-    met_by=Rewrite,
-    reason="what a loop without an iteration collects has 0 for each size that is dynamic",
-    probe=Probe(
-        "g (float[N] x, int64 n, bool go) => (float[K, N] y) { last, y = Loop (n, go, x)"
-        " <body = b (int64 i, bool on, float[N] now) => (bool on_out, float[N] next, float[N] one)"
-        " { on_out = Identity(on) next = Add(now, x) one = Identity(now) }> }",
-        {"x": np.ones(3, np.float32), "n": np.array(0), "go": np.array(True)},
-        right=[np.zeros((0, 3), np.float32)],
-    ),
+    "what a loop without an iteration collects has 0 for each size that is dynamic",
+    probe="g (float[N] x, int64 n, bool go) => (float[K, N] y) { last, y = Loop (n, go, x)"
+    " <body = b (int64 i, bool on, float[N] now) => (bool on_out, float[N] next, float[N] one)"
+    " { on_out = Identity(on) next = Add(now, x) one = Identity(now) }> }",
+    given={"x": np.ones(3, np.float32), "n": np.array(0), "go": np.array(True)},
+    right=[np.zeros((0, 3), np.float32)],
 )
 def collects_sizes(site: Site) -> bool:
     shapes = shapes_of_nothing(site)

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Requirement, fact
+from onnxsmith.runtime.facts.fact import Requirement, check
 from onnxsmith.types.dtypes import DType
 
 
-@fact(
+@check(
     "SwiGLU",
-    met_by=Check,
-    reason="there is no kernel, and its definition broadcasts inputs that must have one shape",
+    "there is no kernel, and its definition broadcasts inputs that must have one shape",
     since=28,
-    probe=None,  # the operator is newer than the runtime
+    # No probe: the operator is newer than the runtime
 )
 def one_shape(site: Site) -> Iterator[Requirement]:
     terms, emit = Terms(site), site.emit
@@ -34,12 +33,11 @@ def one_shape(site: Site) -> Iterator[Requirement]:
     yield Requirement(emit.all(emit.op("Equal", first, second)), reason)
 
 
-@fact(
+@check(
     "Range",
-    met_by=Check,
-    reason="there is no kernel with stash_type, and its definition gives another dimension where an end is a vector",
+    "there is no kernel with stash_type, and its definition gives another dimension where an end is a vector",
     since=27,
-    probe=None,  # the version is newer than the runtime
+    # No probe: the version is newer than the runtime
 )
 def ends_are_scalars(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -48,12 +46,11 @@ def ends_are_scalars(site: Site) -> Iterator[Requirement]:
             yield Requirement(terms.equal(terms.rank(position), 0), f"{name} must be a scalar")
 
 
-@fact(
+@check(
     "SpaceToDepth",
-    met_by=Check,
-    reason="there is no kernel for mode CRD, and without elements its definition takes sizes that are no whole blocks",
+    "there is no kernel for mode CRD, and without elements its definition takes sizes that are no whole blocks",
     since=28,
-    probe=None,  # the version is newer than the runtime
+    # No probe: the version is newer than the runtime
 )
 def whole_blocks(site: Site) -> Iterator[Requirement]:
     terms, size = Terms(site), site.integer("blocksize", 1)

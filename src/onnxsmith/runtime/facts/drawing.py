@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Array, Site
-from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
+from onnxsmith.runtime.facts.fact import refusal, rewrite
 from onnxsmith.types.dtypes import DType
 
 #: How many numbers of a seed are drawn when the session is made, and kept in it.
@@ -58,27 +58,18 @@ def _left_to_the_runtime(site: Site) -> bool | None:
     return True
 
 
-@fact(
-    *sorted(DRAWING),
-    met_by=Refusal,
-    reason=_SEED_REASON,
-    until=_CAN_MIX - 1,
-    probe=None,  # as above; in these opsets there is nothing to make numbers with
-)
+# No probe: as above; in these opsets there is nothing to make numbers with
+@refusal(sorted(DRAWING), _SEED_REASON, until=_CAN_MIX - 1)
 def seed_in_an_old_opset(site: Site) -> str | None:
     return None if not _has_seed(site) else "with a seed ONNX Runtime gives other numbers in each run"
 
 
-@fact(
-    "RandomUniformLike",
-    "RandomNormalLike",
-    met_by=Rewrite,
-    reason=f"{_SEED_REASON}; {_LACK_REASON}",
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = RandomUniformLike <seed = 1.0> (x) }",
-        {"x": np.zeros(3, np.float32)},
-        right=[np.random.RandomState(1).rand(3).astype(np.float32)],  # what ONNX's reference draws
-    ),
+@rewrite(
+    ("RandomUniformLike", "RandomNormalLike"),
+    f"{_SEED_REASON}; {_LACK_REASON}",
+    probe="g (float[N] x) => (float[N] y) { y = RandomUniformLike <seed = 1.0> (x) }",
+    given={"x": np.zeros(3, np.float32)},
+    right=[np.random.RandomState(1).rand(3).astype(np.float32)],  # what ONNX's reference draws
 )
 def drawn_alike(site: Site) -> bool:
     left = _left_to_the_runtime(site)
@@ -88,16 +79,11 @@ def drawn_alike(site: Site) -> bool:
     return _drawn(site, site.emit.op("Shape", site.input(0)), dtype)
 
 
-@fact(
-    "RandomNormal",
-    "RandomUniform",
-    met_by=Rewrite,
-    reason=f"{_SEED_REASON}; {_LACK_REASON}",
-    probe=Probe(
-        "g () => (float[N] y) { y = RandomNormal <shape = [3], seed = 1.0> () }",
-        {},
-        right=[np.random.RandomState(1).randn(3).astype(np.float32)],  # what ONNX's reference draws
-    ),
+@rewrite(
+    ("RandomNormal", "RandomUniform"),
+    f"{_SEED_REASON}; {_LACK_REASON}",
+    probe="g () => (float[N] y) { y = RandomNormal <shape = [3], seed = 1.0> () }",
+    right=[np.random.RandomState(1).randn(3).astype(np.float32)],  # what ONNX's reference draws
 )
 def drawn_in_a_shape(site: Site) -> bool:
     left = _left_to_the_runtime(site)
@@ -221,16 +207,13 @@ def _word(emit: Emitter, number: int) -> str:
     return emit.constant(np.array(number, np.uint64).view(np.int64))
 
 
-@fact(
+@rewrite(
     "Bernoulli",
-    met_by=Rewrite,
-    reason="its definition, which is all that ONNX Runtime has, draws 1 where it should draw 0",
+    "its definition, which is all that ONNX Runtime has, draws 1 where it should draw 0",
+    probe="g (float[N] x) => (float[N] y) { y = Bernoulli(x) }",
+    given={"x": np.zeros(8, np.float32)},
+    right=[np.zeros(8, np.float32)],
     since=15,
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = Bernoulli(x) }",
-        {"x": np.zeros(8, np.float32)},
-        right=[np.zeros(8, np.float32)],
-    ),
     is_ordinary=True,
 )
 def below_the_probability(site: Site) -> bool:
@@ -251,12 +234,11 @@ def _number(emit: Emitter, value: str) -> str:
     return emit.op("Reshape", emit.cast(value, DType.DOUBLE), emit.constant(np.zeros(0, np.int64)))
 
 
-@fact(
+@rewrite(
     "Dropout",
-    met_by=Rewrite,
-    reason="the ratio is looked at where nothing is dropped, unless the optimizer has taken the node out",
+    "the ratio is looked at where nothing is dropped, unless the optimizer has taken the node out",
     since=12,
-    probe=None,  # a session optimizes the node away, and then looks at nothing
+    # No probe: a session optimizes the node away, and then looks at nothing
 )
 def ratio_of_nothing(site: Site) -> bool:
     if _is_training(site) or not site.has(1):
@@ -265,7 +247,7 @@ def ratio_of_nothing(site: Site) -> bool:
     return True
 
 
-@fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
+@rewrite("Dropout", _SEED_REASON, since=12)
 def dropped_by_seed(site: Site) -> bool:
     dtype = site.dtype(0)
     if dtype is None or not _has_seed(site):
@@ -286,19 +268,16 @@ def dropped_by_seed(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Dropout",
-    met_by=Rewrite,
-    reason="the optimizer takes out a node in training whose mask nothing reads, and then nothing is dropped",
-    since=12,
-    probe=Probe(
-        """g (float[N] x) => (float y) {
+    "the optimizer takes out a node in training whose mask nothing reads, and then nothing is dropped",
+    probe="""g (float[N] x) => (float y) {
             ratio = Constant<value = float {0.5}>() training = Constant<value = bool {1}>()
             n = Neg(x) d = Dropout(n, ratio, training) y = ReduceMax<keepdims = 0>(d)
         }""",
-        {"x": np.ones(64, np.float32)},
-        right=[np.array(0, np.float32)],
-    ),
+    given={"x": np.ones(64, np.float32)},
+    right=[np.array(0, np.float32)],
+    since=12,
     is_ordinary=True,
 )
 def dropped_in_training(site: Site) -> bool:
@@ -315,13 +294,8 @@ def dropped_in_training(site: Site) -> bool:
     return True
 
 
-@fact(
-    "Multinomial",
-    met_by=Rewrite,
-    reason=f"{_SEED_REASON}; {_LACK_REASON}",
-    probe=None,  # as above
-    since=_CAN_MIX,
-)
+# No probe: as above
+@rewrite("Multinomial", f"{_SEED_REASON}; {_LACK_REASON}", since=_CAN_MIX)
 def chosen(site: Site) -> bool:
     left = _left_to_the_runtime(site)
     if left is not None:

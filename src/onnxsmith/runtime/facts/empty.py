@@ -11,7 +11,7 @@ from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Probe, Refusal, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, refusal, rewrite
 from onnxsmith.runtime.facts.gating import hide_fixed
 from onnxsmith.types.dtypes import DType
 
@@ -25,16 +25,12 @@ def may_be_empty(site: Site, position: int = 0) -> bool:
     return shape is None or 0 in shape or None in shape
 
 
-@fact(
-    "ArgMax",
-    "ArgMin",
-    met_by=Rewrite,
-    reason="over a negative axis of a tensor without elements, the result has a wrong shape",
-    probe=Probe(
-        "g (float[N, M] x) => (int64[N, K] y) { y = ArgMax <axis = -1> (x) }",
-        {"x": np.ones((0, 2), np.float32)},
-        right=[np.zeros((0, 1), np.int64)],
-    ),
+@rewrite(
+    ("ArgMax", "ArgMin"),
+    "over a negative axis of a tensor without elements, the result has a wrong shape",
+    probe="g (float[N, M] x) => (int64[N, K] y) { y = ArgMax <axis = -1> (x) }",
+    given={"x": np.ones((0, 2), np.float32)},
+    right=[np.zeros((0, 1), np.int64)],
 )
 def axis_from_the_front(site: Site) -> bool:
     axis, rank = site.integer("axis", 0), site.rank(0)
@@ -44,15 +40,11 @@ def axis_from_the_front(site: Site) -> bool:
     return True
 
 
-@fact(
-    "ArgMax",
-    "ArgMin",
-    met_by=Check,
-    reason="an axis of length 0 has no smallest element, and counted from the end it gives a wrong shape",
-    probe=Probe(
-        "g (float[] x) => (int64[] y) { y = ArgMax <axis = -1> (x) }",
-        {"x": np.ones((2, 0), np.float32)},
-    ),
+@check(
+    ("ArgMax", "ArgMin"),
+    "an axis of length 0 has no smallest element, and counted from the end it gives a wrong shape",
+    probe="g (float[] x) => (int64[] y) { y = ArgMax <axis = -1> (x) }",
+    given={"x": np.ones((2, 0), np.float32)},
 )
 def axis_has_elements(site: Site) -> Iterator[Requirement]:
     axis = site.integer("axis", 0)
@@ -65,15 +57,12 @@ def axis_has_elements(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.has_elements(0), reason)
 
 
-@fact(
+@rewrite(
     "Unique",
-    met_by=Rewrite,
-    reason="it ends the process on a tensor without elements",
-    probe=Probe(
-        "g (float[N, M] x) => (float[K, M] y) { y = Unique <axis = 0> (x) }",
-        {"x": np.ones((3, 0), np.float32)},
-        right=[np.ones((1, 0), np.float32)],
-    ),
+    "it ends the process on a tensor without elements",
+    probe="g (float[N, M] x) => (float[K, M] y) { y = Unique <axis = 0> (x) }",
+    given={"x": np.ones((3, 0), np.float32)},
+    right=[np.ones((1, 0), np.float32)],
 )
 def unique_of_nothing(site: Site) -> bool:
     if not may_be_empty(site):
@@ -114,14 +103,11 @@ def unique_of_nothing(site: Site) -> bool:
     return True
 
 
-@fact(
+@check(
     "ConvTranspose",
-    met_by=Check,
-    reason="it ends the process where there is nothing to convolve",
-    probe=Probe(
-        "g (float[N, C, D, H, W] x, float[C, M, A, B, E] w) => (float[N, M, F, G, I] y) { y = ConvTranspose(x, w) }",
-        {"x": np.ones((1, 1, 0, 4, 5), np.float32), "w": np.ones((1, 2, 3, 3, 3), np.float32)},
-    ),
+    "it ends the process where there is nothing to convolve",
+    probe="g (float[N, C, D, H, W] x, float[C, M, A, B, E] w) => (float[N, M, F, G, I] y) { y = ConvTranspose(x, w) }",
+    given={"x": np.ones((1, 1, 0, 4, 5), np.float32), "w": np.ones((1, 2, 3, 3, 3), np.float32)},
 )
 def something_to_convolve(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -131,15 +117,12 @@ def something_to_convolve(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.has_elements(1), "there is nothing to convolve with: W has no elements")
 
 
-@fact(
+@check(
     "InstanceNormalization",
-    met_by=Check,
-    reason="it ends the process where instances have no elements",
-    probe=Probe(
-        "g (float[N, C, L] x, float[C] s) => (float[N, C, L] z)"
-        " { y = Neg(x) z = InstanceNormalization(y, s, s) }",
-        {"x": np.ones((1, 3, 0), np.float32), "s": np.ones(3, np.float32)},
-    ),
+    "it ends the process where instances have no elements",
+    probe="g (float[N, C, L] x, float[C] s) => (float[N, C, L] z)"
+    " { y = Neg(x) z = InstanceNormalization(y, s, s) }",
+    given={"x": np.ones((1, 3, 0), np.float32), "s": np.ones(3, np.float32)},
 )
 def something_to_normalize(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -148,21 +131,16 @@ def something_to_normalize(site: Site) -> Iterator[Requirement]:
     yield Requirement(some, "there is nothing to normalize: instances of the input have no elements")
 
 
-@fact(
-    "GRU",
-    "LSTM",
-    "RNN",
-    met_by=Check,
-    reason="it ends the process where there is nothing to go through, and trusts sequence_lens",
-    probe=Probe(
-        "g (float[S, B, I] x, float[D, G, I] w, float[D, G, H] r) => (float[S, D, B, H] y)"
-        " { y = GRU <hidden_size = 3> (x, w, r) }",
-        {
-            "x": np.ones((1, 0, 2), np.float32),
-            "w": np.ones((1, 9, 2), np.float32),
-            "r": np.ones((1, 9, 3), np.float32),
-        },
-    ),
+@check(
+    ("GRU", "LSTM", "RNN"),
+    "it ends the process where there is nothing to go through, and trusts sequence_lens",
+    probe="g (float[S, B, I] x, float[D, G, I] w, float[D, G, H] r) => (float[S, D, B, H] y)"
+    " { y = GRU <hidden_size = 3> (x, w, r) }",
+    given={
+        "x": np.ones((1, 0, 2), np.float32),
+        "w": np.ones((1, 9, 2), np.float32),
+        "r": np.ones((1, 9, 3), np.float32),
+    },
 )
 def something_to_go_through(site: Site) -> Iterator[Requirement]:
     if site.integer("layout", 0) == 1:
@@ -190,13 +168,12 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
         )
 
 
-@fact(
+@refusal(
     "CausalConvWithState",
-    met_by=Refusal,
-    reason="there is no kernel, and without elements its function body ends in a Conv that refuses it, or ends the"
+    "there is no kernel, and without elements its function body ends in a Conv that refuses it, or ends the"
     " process",
     since=27,
-    probe=None,  # the operator is newer than the runtime
+    # No probe: the operator is newer than the runtime
 )
 def convolution_of_no_length(site: Site) -> str | None:
     return (

@@ -13,7 +13,7 @@ from onnxsmith.graphs.rewriting.branches import choose
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, are_int32
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.runtime.facts.reducing import Reduction
 from onnxsmith.types.dtypes import DType
 
@@ -36,19 +36,15 @@ def _concerns(site: Site) -> bool:
     return site.dtype(0) is DType.INT64 and not all(are_int32(site.scope, each) for each in given)
 
 
-@fact(
-    "Max",
-    "Min",
-    met_by=Rewrite,
-    reason=_REASON,
+@rewrite(
+    ("Max", "Min"),
+    _REASON,
+    probe="g (int64[N] a, int64[N] b) => (int64[N] y) { y = Max(a, b) }",
+    given={"a": _NUMBERS, "b": _OTHERS},
+    right=[np.maximum(_NUMBERS, _OTHERS)],
     first=_FIRST,
     since=_MAX_OF_INTEGERS,
     dtypes=[DType.INT64],
-    probe=Probe(
-        "g (int64[N] a, int64[N] b) => (int64[N] y) { y = Max(a, b) }",
-        {"a": _NUMBERS, "b": _OTHERS},
-        right=[np.maximum(_NUMBERS, _OTHERS)],
-    ),
 )
 def low_halves_between_tensors(site: Site) -> bool:
     found, *others = site.node.input
@@ -61,18 +57,15 @@ def low_halves_between_tensors(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Clip",
-    met_by=Rewrite,
-    reason=_REASON,
+    _REASON,
+    probe="g (int64[N] x, int64 low, int64 high) => (int64[N] y) { y = Clip(x, low, high) }",
+    given={"x": _NUMBERS, "low": np.array(2), "high": np.array(2**33)},
+    right=[_NUMBERS.clip(2, 2**33)],
     first=_FIRST,
     since=_MAX_OF_INTEGERS,
     dtypes=[DType.INT64],
-    probe=Probe(
-        "g (int64[N] x, int64 low, int64 high) => (int64[N] y) { y = Clip(x, low, high) }",
-        {"x": _NUMBERS, "low": np.array(2), "high": np.array(2**33)},
-        right=[_NUMBERS.clip(2, 2**33)],
-    ),
 )
 def low_halves_against_bounds(site: Site) -> bool:
     bounds = [(test, place) for test, place in (("Less", 1), ("Greater", 2)) if site.has(place)]
@@ -88,18 +81,15 @@ def low_halves_against_bounds(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Relu",
-    met_by=Rewrite,
-    reason=_REASON + "; there is no kernel, and the function body asks for the greater",
+    _REASON + "; there is no kernel, and the function body asks for the greater",
+    probe="g (int64[N] x) => (int64[N] y) { y = Relu(x) }",
+    given={"x": _NUMBERS},
+    right=[_NUMBERS.clip(0)],
     first=_FIRST,
     since=_RELU_OF_INTEGERS,
     dtypes=[DType.INT64],
-    probe=Probe(
-        "g (int64[N] x) => (int64[N] y) { y = Relu(x) }",
-        {"x": _NUMBERS},
-        right=[_NUMBERS.clip(0)],
-    ),
 )
 def low_halves_in_a_body(site: Site) -> bool:
     if not _concerns(site):
@@ -109,18 +99,15 @@ def low_halves_in_a_body(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Sign",
-    met_by=Rewrite,
-    reason=_REASON,
+    _REASON,
+    probe="g (int64[N] x) => (int64[N] y) { y = Sign(x) }",
+    given={"x": _NUMBERS},
+    right=[np.sign(_NUMBERS)],
     first=_FIRST,
     since=_COMPARED_INTEGERS,
     dtypes=[DType.INT64],
-    probe=Probe(
-        "g (int64[N] x) => (int64[N] y) { y = Sign(x) }",
-        {"x": _NUMBERS},
-        right=[np.sign(_NUMBERS)],
-    ),
 )
 def low_halves_against_zero(site: Site) -> bool:
     if not _concerns(site):
@@ -131,19 +118,15 @@ def low_halves_against_zero(site: Site) -> bool:
     return True
 
 
-@fact(
-    "ReduceMax",
-    "ReduceMin",
-    met_by=Rewrite,
-    reason=_REASON,
+@rewrite(
+    ("ReduceMax", "ReduceMin"),
+    _REASON,
+    probe="g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
+    given={"x": np.stack([_NUMBERS[:4], 2**62 + _NUMBERS[:4]]), "axes": np.array([1])},
+    right=[np.array([2**32 - 1, 2**62 + 2**32 - 1])],
     first=_FIRST,
     since=_OLDEST,
     dtypes=[DType.INT64],
-    probe=Probe(
-        "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
-        {"x": np.stack([_NUMBERS[:4], 2**62 + _NUMBERS[:4]]), "axes": np.array([1])},
-        right=[np.array([2**32 - 1, 2**62 + 2**32 - 1])],
-    ),
 )
 def low_halves_in_a_tensor(site: Site) -> bool:
     value, operator, emit = site.input(0), site.node.op_type, site.emit

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
 
 from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.graphs.run_values import Array as RunArray
@@ -29,11 +30,16 @@ class Requirement(NamedTuple):
     reason: str
 
 
+Rewriting: TypeAlias = Callable[[Site], bool]
+Checking: TypeAlias = Callable[[Site], Iterable[Requirement]]
+Refusing: TypeAlias = Callable[[Site], str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Rewrite:
     """Emits nodes that define the node's outputs and gives True, or False where the fact does not concern the node."""
 
-    function: Callable[[Site], bool]
+    function: Rewriting
 
 
 #: From a call's INT attributes and its inputs to what is wrong with it, or None.
@@ -47,7 +53,7 @@ class Check:
     `at_once` is the same for a call on arrays, where that costs less: from attributes and inputs to what is wrong.
     """
 
-    function: Callable[[Site], Iterable[Requirement]]
+    function: Checking
     at_once: CheckAtOnce | None = None
 
 
@@ -55,7 +61,7 @@ class Check:
 class Refusal:
     """Says why the engine cannot run the node; None when it can."""
 
-    function: Callable[[Site], str | None]
+    function: Refusing
 
 
 Remedy: TypeAlias = Rewrite | Check | Refusal
@@ -133,39 +139,78 @@ FACTS: Registry[tuple[str, str, str], tuple[Fact, ...]] = Registry("onnxsmith.ru
 _LAST = "collecting"
 
 
-def fact(
-    *operators: str,
-    met_by: Callable[[F], Remedy],
+class _Fields(TypedDict, total=False):
+    """Fields of a fact that have defaults."""
+
+    domain: str
+    since: int
+    until: int | None
+    first: str
+    last: str | None
+    is_ordinary: bool
+
+
+class Options(_Fields, total=False):
+    """The same, with the fields of its probe: a graph, its inputs, the right results, the opset and other domains."""
+
+    dtypes: Iterable[DType]
+    probe: str
+    given: Mapping[str, Array]
+    right: Sequence[Array]
+    opset: int
+    domains: Mapping[str, int]
+
+
+def rewrite(
+    operators: str | Iterable[str], reason: str, **options: Unpack[Options]
+) -> Callable[[Rewriting], Rewriting]:
+    """A decorator: the function gives other nodes, for each of the operators. The probe is of the first one."""
+    return _adder(Rewrite, operators, reason, **options)
+
+
+def check(
+    operators: str | Iterable[str],
     reason: str,
-    probe: Probe | None,
-    domain: str = "",
-    since: int = 1,
-    until: int | None = None,
+    at_once: CheckAtOnce | None = None,
+    **options: Unpack[Options],
+) -> Callable[[Checking], Checking]:
+    """A decorator: the function gives the conditions under which the operators are right."""
+    return _adder(functools.partial(Check, at_once=at_once), operators, reason, **options)
+
+
+def refusal(
+    operators: str | Iterable[str], reason: str, **options: Unpack[Options]
+) -> Callable[[Refusing], Refusing]:
+    """A decorator: the function says why the engine cannot run a node of the operators, or None where it can."""
+    return _adder(Refusal, operators, reason, **options)
+
+
+def _adder(
+    remedy: Callable[[F], Remedy],
+    operators: str | Iterable[str],
+    reason: str,
+    *,
     dtypes: Iterable[DType] | None = None,
-    first: str = "1.20",
-    last: str | None = None,
-    is_ordinary: bool = False,
+    probe: str | None = None,
+    given: Mapping[str, Array] = MappingProxyType({}),
+    right: Sequence[Array] | None = None,
+    opset: int = 21,
+    domains: Mapping[str, int] = MappingProxyType({}),
+    **fields: Unpack[_Fields],
 ) -> Callable[[F], F]:
-    """A decorator: the function is how the fact is met, for each of the operators. The probe is of the first."""
+    listed = (operators,) if isinstance(operators, str) else tuple(operators)
+    concerned = None if dtypes is None else frozenset(dtypes)
+    probes = [
+        None if probe is None else Probe(probe, given, right, opset, domains),
+        *[None] * (len(listed) - 1),
+    ]
 
     def add(function: F) -> F:
         plain = function.__name__.strip("_").replace("_", "-")
-        for operator in operators:
-            key = (domain, operator, function.__module__.rpartition(".")[2])
-            made = Fact(
-                name=plain if len(operators) == 1 else f"{plain}-{operator.lower()}",
-                operator=operator,
-                reason=reason,
-                remedy=met_by(function),
-                probe=probe if operator == operators[0] else None,
-                domain=domain,
-                since=since,
-                until=until,
-                dtypes=None if dtypes is None else frozenset(dtypes),
-                first=first,
-                last=last,
-                is_ordinary=is_ordinary,
-            )
+        for operator, shown in zip(listed, probes, strict=True):
+            name = plain if len(listed) == 1 else f"{plain}-{operator.lower()}"
+            made = Fact(name, operator, reason, remedy(function), shown, dtypes=concerned, **fields)
+            key = (made.domain, operator, function.__module__.rpartition(".")[2])
             FACTS[key] = (*(FACTS.loaded(key) or ()), made)
         return function
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
 _ONE = np.ones((1, 1))
@@ -17,16 +17,13 @@ _SCALES = ("Mul", "Div")
 
 
 # Before what concerns numbers beside products: one rewrite of a node is all, and this one meets both.
-@fact(
+@rewrite(
     "MatMul",
-    met_by=Rewrite,
-    reason="the transposition of a matrix and its product with a vector are fused, and the product is another one",
+    "the transposition of a matrix and its product with a vector are fused, and the product is another one",
+    probe="g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }",
+    given={"x": np.array([[1, 2], [3, 4]], np.float32), "v": np.array([1, 10], np.float32)},
+    right=[np.array([31, 42], np.float32)],
     dtypes=[DType.FLOAT, DType.DOUBLE, DType.FLOAT16, DType.BFLOAT16],
-    probe=Probe(
-        "g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }",
-        {"x": np.array([[1, 2], [3, 4]], np.float32), "v": np.array([1, 10], np.float32)},
-        right=[np.array([31, 42], np.float32)],
-    ),
     is_ordinary=True,
 )
 def transposed_times_vector(site: Site) -> bool:
@@ -37,17 +34,14 @@ def transposed_times_vector(site: Site) -> bool:
     return _replaced(site, [site.emit.op("Max", matrix), _apart(site, vector, scales)])
 
 
-@fact(
+@rewrite(
     "MatMul",
-    met_by=Rewrite,
-    reason="the transposition of a matrix of doubles and a product are fused, for which there is no kernel",
+    "the transposition of a matrix of doubles and a product are fused, for which there is no kernel",
+    probe="g (double[2, 2] x, double[2, 2] v) => (double[2, 2] y) { t = Transpose(x) y = MatMul(t, v) }",
+    given={"x": np.array([[1.0, 2.0], [3.0, 4.0]]), "v": np.eye(2)},
+    right=[np.array([[1.0, 3.0], [2.0, 4.0]])],
     dtypes=[DType.DOUBLE],
     last="1.25",
-    probe=Probe(
-        "g (double[2, 2] x, double[2, 2] v) => (double[2, 2] y) { t = Transpose(x) y = MatMul(t, v) }",
-        {"x": np.array([[1.0, 2.0], [3.0, 4.0]]), "v": np.eye(2)},
-        right=[np.array([[1.0, 3.0], [2.0, 4.0]])],
-    ),
     is_ordinary=True,
 )
 def transposed_doubles(site: Site) -> bool:
@@ -64,38 +58,32 @@ def _may_be_transposed(site: Site, name: str) -> bool:
     )
 
 
-@fact(
-    *_SCALES,
-    met_by=Rewrite,
-    reason=_REASON,
+@rewrite(
+    _SCALES,
+    _REASON,
+    probe="g (double[1, 1] x) => (double[1, 1] y) "
+    "{ c = Constant <value = double {0.1}> () t = MatMul(x, x) s = Mul(t, c) y = Sub(s, c) }",
+    given={"x": _ONE},
+    right=[np.zeros((1, 1))],
     dtypes=[DType.DOUBLE],
     since=7,
     first="1.26",
-    probe=Probe(
-        "g (double[1, 1] x) => (double[1, 1] y) "
-        "{ c = Constant <value = double {0.1}> () t = MatMul(x, x) s = Mul(t, c) y = Sub(s, c) }",
-        {"x": _ONE},
-        right=[np.zeros((1, 1))],
-    ),
 )
 def scaled_product(site: Site) -> bool:
     inputs = [_apart(site, site.input(k), ("MatMul",)) for k in (0, 1)]
     return _replaced(site, inputs) if any(_is_number(site, site.input(k)) for k in (0, 1)) else False
 
 
-@fact(
+@rewrite(
     "MatMul",
-    met_by=Rewrite,
-    reason=_REASON,
+    _REASON,
+    probe="g (double[1, 1] x) => (double[1, 1] y) "
+    "{ c = Constant <value = double {0.1}> () t = Mul(x, c) s = MatMul(t, x) y = Sub(s, c) }",
+    given={"x": _ONE},
+    right=[np.zeros((1, 1))],
     dtypes=[DType.DOUBLE],
     since=8,
     first="1.26",
-    probe=Probe(
-        "g (double[1, 1] x) => (double[1, 1] y) "
-        "{ c = Constant <value = double {0.1}> () t = Mul(x, c) s = MatMul(t, x) y = Sub(s, c) }",
-        {"x": _ONE},
-        right=[np.zeros((1, 1))],
-    ),
 )
 def product_of_scaled(site: Site) -> bool:
     return _replaced(site, [_apart(site, site.input(k), _SCALES) for k in (0, 1)])
@@ -107,16 +95,13 @@ _PLACES_REASON = (
 )
 
 
-@fact(
+@rewrite(
     "Gather",
-    met_by=Rewrite,
-    reason=_PLACES_REASON,
-    probe=Probe(
-        "g (double[N] x, int64 start) => (double[M] y) "
-        "{ e = Constant <value = int64 {-1}> () r = Range(start, e, e) y = Gather(x, r) }",
-        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(2)},
-        right=[np.array([3.0, 2.0, 1.0])],
-    ),
+    _PLACES_REASON,
+    probe="g (double[N] x, int64 start) => (double[M] y) "
+    "{ e = Constant <value = int64 {-1}> () r = Range(start, e, e) y = Gather(x, r) }",
+    given={"x": np.array([1.0, 2.0, 3.0]), "start": np.array(2)},
+    right=[np.array([3.0, 2.0, 1.0])],
     is_ordinary=True,
 )
 def range_around_an_end(site: Site) -> bool:
@@ -139,16 +124,13 @@ def _whole(site: Site, name: str) -> int | None:
     return int(found.flat[0]) if found is not None and found.size == 1 and found.dtype.kind in "iu" else None
 
 
-@fact(
+@rewrite(
     "Gather",
-    met_by=Rewrite,
-    reason=_PLACES_REASON,
-    probe=Probe(
-        "g (double[N] x, int64 start, int64 end) => (double[M] y) "
-        "{ o = Constant <value = int64 {1}> () r = Range(start, end, o) y = Gather(x, r) }",
-        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(-2), "end": np.array(0)},
-        right=[np.array([2.0, 3.0])],
-    ),
+    _PLACES_REASON,
+    probe="g (double[N] x, int64 start, int64 end) => (double[M] y) "
+    "{ o = Constant <value = int64 {1}> () r = Range(start, end, o) y = Gather(x, r) }",
+    given={"x": np.array([1.0, 2.0, 3.0]), "start": np.array(-2), "end": np.array(0)},
+    right=[np.array([2.0, 3.0])],
 )
 def range_of_places(site: Site) -> bool:
     producer = _behind(site, site.input(1), ("Identity",))

@@ -7,21 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, fact
+from onnxsmith.runtime.facts.fact import Requirement, check
 
 
-@fact(
-    "Sum",
-    "Einsum",
-    "Max",
-    "Mean",
-    "Min",
-    met_by=Check,
-    reason="it reads an input that is left out, which ends the process",
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = Sum(x, , x) }",
-        {"x": np.ones(3, np.float32)},
-    ),
+@check(
+    ("Sum", "Einsum", "Max", "Mean", "Min"),
+    "it reads an input that is left out, which ends the process",
+    probe="g (float[N] x) => (float[N] y) { y = Sum(x, , x) }",
+    given={"x": np.ones(3, np.float32)},
 )
 def no_holes(site: Site) -> Iterator[Requirement]:
     places = [place for place, name in enumerate(site.node.input) if not name]

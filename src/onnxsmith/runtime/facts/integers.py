@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 from onnx import numpy_helper
@@ -15,7 +14,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, bits
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.types.dtypes import DType
 
 #: The opset that brought CastLike, for types that nobody knows.
@@ -30,16 +29,13 @@ def _may_be_minus_one(site: Site) -> bool:
     return divisor is None or bool((divisor == -1).any())
 
 
-@fact(
+@rewrite(
     "Div",
-    met_by=Rewrite,
-    reason="the lowest integer divided by -1 ends the process; it wraps around, as in numpy",
+    "the lowest integer divided by -1 ends the process; it wraps around, as in numpy",
+    probe="g (int32[N] a, int32[N] b) => (int32[N] y) { y = Div(a, b) }",
+    given={"a": _LOWEST, "b": _MINUS_ONE},
+    right=[_LOWEST],
     dtypes=[DType.INT32, DType.INT64],
-    probe=Probe(
-        "g (int32[N] a, int32[N] b) => (int32[N] y) { y = Div(a, b) }",
-        {"a": _LOWEST, "b": _MINUS_ONE},
-        right=[_LOWEST],
-    ),
 )
 def quotient_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
@@ -58,20 +54,16 @@ def quotient_of_lowest(site: Site) -> bool:
     return True
 
 
-@fact(
-    "Div",
-    "Mod",
-    met_by=Check,
-    reason="a divisor that is 0 in every run keeps the model from being loaded, also where it is never divided by",
+@check(
+    ("Div", "Mod"),
+    "a divisor that is 0 in every run keeps the model from being loaded, also where it is never divided by",
+    probe="g (bool c, int64[N] a) => (int64[N] y) { y = If (c) <"
+    " then_branch = t () => (int64[] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
+    " else_branch = e () => (int64[] q) { q = Identity(a) }> }",
+    given={"c": np.array(False), "a": np.array([1])},
+    right=[np.array([1])],
     dtypes=[each for each in DType if each.is_integer],
     first="1.25",
-    probe=Probe(
-        "g (bool c, int64[N] a) => (int64[N] y) { y = If (c) <"
-        " then_branch = t () => (int64[] p) { z = Constant <value = int64 {0}> ()  p = Div(a, z) },"
-        " else_branch = e () => (int64[] q) { q = Identity(a) }> }",
-        {"c": np.array(False), "a": np.array([1])},
-        right=[np.array([1])],
-    ),
 )
 def divisor_is_not_zero(site: Site) -> Iterator[Requirement]:
     divisor = site.constant(1)
@@ -82,16 +74,13 @@ def divisor_is_not_zero(site: Site) -> Iterator[Requirement]:
 _LARGE = np.array([2**62 + 1, -(2**62) - 1, 5])
 
 
-@fact(
+@rewrite(
     "Mod",
-    met_by=Rewrite,
-    reason="with fmod, integers are divided as doubles, which hold 53 bits",
+    "with fmod, integers are divided as doubles, which hold 53 bits",
+    probe="g (int64[N] a, int64[N] b) => (int64[N] y) { y = Mod <fmod = 1> (a, b) }",
+    given={"a": _LARGE, "b": np.array([10, 10, -1])},
+    right=[np.fmod(_LARGE, 10) * np.array([1, 1, 0])],
     dtypes=[DType.INT64, DType.UINT64],
-    probe=Probe(
-        "g (int64[N] a, int64[N] b) => (int64[N] y) { y = Mod <fmod = 1> (a, b) }",
-        {"a": _LARGE, "b": np.array([10, 10, -1])},
-        right=[np.fmod(_LARGE, 10) * np.array([1, 1, 0])],
-    ),
 )
 def remainder_in_doubles(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
@@ -127,16 +116,13 @@ def _safe_divisor(site: Site, dtype: DType | None) -> tuple[str, str]:
     return safe, twice
 
 
-@fact(
+@rewrite(
     "Mod",
-    met_by=Rewrite,
-    reason="the remainder of the lowest integer by -1 ends the process; it is 0",
+    "the remainder of the lowest integer by -1 ends the process; it is 0",
+    probe="g (int32[N] a, int32[N] b) => (int32[N] y) { y = Mod(a, b) }",
+    given={"a": _LOWEST, "b": _MINUS_ONE},
+    right=[np.array([0], np.int32)],
     dtypes=[DType.INT32, DType.INT64],
-    probe=Probe(
-        "g (int32[N] a, int32[N] b) => (int32[N] y) { y = Mod(a, b) }",
-        {"a": _LOWEST, "b": _MINUS_ONE},
-        right=[np.array([0], np.int32)],
-    ),
 )
 def remainder_of_lowest(site: Site) -> bool:
     dtype = site.dtype(0) or site.dtype(1)
@@ -152,17 +138,14 @@ def _found_by_zero(_: Mapping[str, int], inputs: Sequence[RunArray]) -> str | No
     return None if np.all(inputs[1]) else BY_ZERO
 
 
-@fact(
-    "Div",
-    "Mod",
-    met_by=partial(Check, at_once=_found_by_zero),
-    reason="an integer divided by 0 ends the process",
+@check(
+    ("Div", "Mod"),
+    "an integer divided by 0 ends the process",
+    probe="g (int64[N] a, int64[N] b) => (int64[N] y) { y = Div(a, b) }",
+    given={"a": np.array([5]), "b": np.array([0])},
+    at_once=_found_by_zero,
     dtypes=_INTEGERS,
     last="1.24",
-    probe=Probe(
-        "g (int64[N] a, int64[N] b) => (int64[N] y) { y = Div(a, b) }",
-        {"a": np.array([5]), "b": np.array([0])},
-    ),
 )
 def divided_by_something(site: Site) -> Iterator[Requirement]:
     dtype, known = site.dtype(0) or site.dtype(1), site.constant(1)
@@ -187,18 +170,15 @@ def divided_by_something(site: Site) -> Iterator[Requirement]:
     )
 
 
-@fact(
+@rewrite(
     "Range",
-    met_by=Rewrite,
-    reason="the number of elements is worked out in doubles, which hold 53 bits of either end",
+    "the number of elements is worked out in doubles, which hold 53 bits of either end",
+    probe="g (int64 a, int64 b, int64 c) => (int64[N] y) { y = Range(a, b, c) }",
+    given={"a": np.array(2**62), "b": np.array(2**62 + 3), "c": np.array(1)},
+    right=[2**62 + np.arange(3)],
     since=11,
     dtypes=[DType.INT64],
     first="1.29",
-    probe=Probe(
-        "g (int64 a, int64 b, int64 c) => (int64[N] y) { y = Range(a, b, c) }",
-        {"a": np.array(2**62), "b": np.array(2**62 + 3), "c": np.array(1)},
-        right=[2**62 + np.arange(3)],
-    ),
 )
 def counted_in_doubles(site: Site) -> bool:
     if site.dtype(0) is not DType.INT64 or any(_is_short(site, place) for place in (0, 1)):
@@ -222,17 +202,14 @@ def _is_short(site: Site, position: int) -> bool:
 _BASES, _EXPONENTS = np.array([3, 3, -7, -1]), np.array([39, 41, 21, 2**53 + 1])
 
 
-@fact(
+@rewrite(
     "Pow",
-    met_by=Rewrite,
-    reason="powers of integers are doubles on the way, which lose digits past 2**53 and do not wrap around",
+    "powers of integers are doubles on the way, which lose digits past 2**53 and do not wrap around",
+    probe="g (int64[N] x, int64[N] y) => (int64[N] z) { z = Pow(x, y) }",
+    given={"x": _BASES, "y": _EXPONENTS},
+    right=[_BASES**_EXPONENTS],
     since=12,
     dtypes=[DType.INT32, DType.INT64],
-    probe=Probe(
-        "g (int64[N] x, int64[N] y) => (int64[N] z) { z = Pow(x, y) }",
-        {"x": _BASES, "y": _EXPONENTS},
-        right=[_BASES**_EXPONENTS],
-    ),
 )
 def powers_in_doubles(site: Site) -> bool:
     dtype, kind, emit = site.dtype(0), site.dtype(1), site.emit
@@ -284,18 +261,15 @@ def _power_by_squaring(emit: Emitter, base: str, exponent: str, dtype: DType) ->
 _EQUATION = re.compile(r"[A-Za-z.]*(,[A-Za-z.]*)*(->[A-Za-z.]*)?")
 
 
-@fact(
+@rewrite(
     "Einsum",
-    met_by=Rewrite,
-    reason="an index of one operand alone is summed in doubles, which lose digits past 2**53 and do not wrap around",
+    "an index of one operand alone is summed in doubles, which lose digits past 2**53 and do not wrap around",
+    probe='g (int64[N, M] x) => (int64[N] y) { y = Einsum <equation = "ij->i"> (x) }',
+    given={"x": np.array([[2**53, 1]])},
+    right=[np.array([2**53 + 1])],
     since=12,
     dtypes=[DType.INT32, DType.INT64],
     first="1.27",
-    probe=Probe(
-        'g (int64[N, M] x) => (int64[N] y) { y = Einsum <equation = "ij->i"> (x) }',
-        {"x": np.array([[2**53, 1]])},
-        right=[np.array([2**53 + 1])],
-    ),
 )
 def index_summed_in_doubles(site: Site) -> bool:
     dtype, emit, equation = site.dtype(0), site.emit, re.sub(r"\s", "", site.text("equation", ""))

@@ -12,7 +12,7 @@ from onnxsmith.graphs.rewriting.branches import choose
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
+from onnxsmith.runtime.facts.fact import refusal, rewrite
 from onnxsmith.types.characters import (
     Case,
     changes_ascii_alike,
@@ -53,30 +53,21 @@ def _case(site: Site) -> Case | None:
     return action if action in ("LOWER", "UPPER") else None
 
 
-@fact(
-    "StringNormalizer",
-    met_by=Refusal,
-    reason=_REASON,
-    until=_CAN_JOIN - 1,
-    probe=None,  # as below; in these opsets there is nothing to put texts together with,
-    is_ordinary=True,
-)
+# No probe: as below; in these opsets there is nothing to put texts together with,
+@refusal("StringNormalizer", _REASON, until=_CAN_JOIN - 1, is_ordinary=True)
 def case_in_an_old_opset(site: Site) -> str | None:
     locale = _locale(site)
     return None if locale is None else f"its letters have the case of the locale {locale}"
 
 
-@fact(
+@rewrite(
     "StringNormalizer",
-    met_by=Rewrite,
-    reason=_REASON,
+    _REASON,
+    probe="g (string[N] x) => (string[M] y) "
+    '{ y = StringNormalizer <case_change_action = "LOWER", stopwords = ["the"], locale = "xx_XX.UTF-8"> (x) }',
+    given={"x": np.array(["The", "Élan", ""], object)},
+    right=[np.array(["élan", ""], object)],
     since=_CAN_JOIN,
-    probe=Probe(
-        "g (string[N] x) => (string[M] y) "
-        '{ y = StringNormalizer <case_change_action = "LOWER", stopwords = ["the"], locale = "xx_XX.UTF-8"> (x) }',
-        {"x": np.array(["The", "Élan", ""], object)},
-        right=[np.array(["élan", ""], object)],
-    ),
     is_ordinary=True,
 )
 def case_of_tables(site: Site) -> bool:
@@ -106,16 +97,13 @@ def case_of_tables(site: Site) -> bool:
     return _shaped(site, _without(emit, marked, [_DROPPED]))
 
 
-@fact(
+@rewrite(
     "StringNormalizer",
-    met_by=Rewrite,
-    reason="it refuses an input without elements, for which ONNX has one empty text, as where all are dropped",
+    "it refuses an input without elements, for which ONNX has one empty text, as where all are dropped",
+    probe="g (string[N] x) => (string[M] y) { y = StringNormalizer <is_case_sensitive = 1> (x) }",
+    given={"x": np.zeros(0, object)},
+    right=[np.array([""], object)],
     since=_CAN_CHOOSE,
-    probe=Probe(
-        "g (string[N] x) => (string[M] y) { y = StringNormalizer <is_case_sensitive = 1> (x) }",
-        {"x": np.zeros(0, object)},
-        right=[np.array([""], object)],
-    ),
 )
 def no_texts(site: Site) -> bool:
     if _locale(site) is not None or (texts := _some_text(site)) == site.input(0):

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Refusal, Rewrite, fact
+from onnxsmith.runtime.facts.fact import refusal, rewrite
 from onnxsmith.types.dtypes import DType
 
 #: Element types of which several share a byte.
@@ -18,22 +18,19 @@ _NARROW = tuple(map(int, (DType.INT4, DType.UINT4, DType.INT2, DType.UINT2)))
 _TWO_BITS = {DType.INT2: (DType.INT8, -2, 1), DType.UINT2: (DType.UINT8, 0, 3)}
 
 
-@fact(
+@refusal(
     "Loop",
-    met_by=Refusal,
-    reason="what a loop collects is copied as if each element had a byte, which ends the process",
+    "what a loop collects is copied as if each element had a byte, which ends the process",
+    probe="g (float[N] x, int64 n) => (float[K, N] y) {"
+    " c = Constant <value_int = 1> () go = Cast <to = 9> (c)"
+    " scale = Constant <value_float = 1.0> () zero = Constant <value = uint4 {0}> ()"
+    " last, each = Loop (n, go, x) <body = b (int64 i, bool on, float[N] now)"
+    " => (bool on_out, float[N] next, uint4[N] one)"
+    " { on_out = Identity(on) next = Identity(now) one = QuantizeLinear(now, scale, zero) }>"
+    " y = DequantizeLinear(each, scale, zero) }",
+    given={"x": np.arange(5, dtype=np.float32), "n": np.array(3)},
+    right=[np.tile(np.arange(5, dtype=np.float32), (3, 1))],
     since=21,
-    probe=Probe(
-        "g (float[N] x, int64 n) => (float[K, N] y) {"
-        " c = Constant <value_int = 1> () go = Cast <to = 9> (c)"
-        " scale = Constant <value_float = 1.0> () zero = Constant <value = uint4 {0}> ()"
-        " last, each = Loop (n, go, x) <body = b (int64 i, bool on, float[N] now)"
-        " => (bool on_out, float[N] next, uint4[N] one)"
-        " { on_out = Identity(on) next = Identity(now) one = QuantizeLinear(now, scale, zero) }>"
-        " y = DequantizeLinear(each, scale, zero) }",
-        {"x": np.arange(5, dtype=np.float32), "n": np.array(3)},
-        right=[np.tile(np.arange(5, dtype=np.float32), (3, 1))],
-    ),
 )
 def collects_whole_bytes(site: Site) -> str | None:
     # By what the body declares: to infer types would cost every model with a body. What is carried is copied right, and
@@ -45,18 +42,14 @@ def collects_whole_bytes(site: Site) -> str | None:
     return None
 
 
-@fact(
-    "Cast",
-    "CastLike",
-    met_by=Rewrite,
-    reason="floats are rounded to integers of four bits or two, where a cast cuts off what is behind the point",
+@rewrite(
+    ("Cast", "CastLike"),
+    "floats are rounded to integers of four bits or two, where a cast cuts off what is behind the point",
+    probe="g (float[N] x) => (int32[N] y) { t = Cast <to = 21> (x) y = Cast <to = 6> (t) }",
+    given={"x": np.array([1.5], np.float32)},
+    right=[np.array([1], np.int32)],
     since=21,
     first="1.23",
-    probe=Probe(
-        "g (float[N] x) => (int32[N] y) { t = Cast <to = 21> (x) y = Cast <to = 6> (t) }",
-        {"x": np.array([1.5], np.float32)},
-        right=[np.array([1], np.int32)],
-    ),
     is_ordinary=True,
 )
 def cut_off_first(site: Site) -> bool:
@@ -70,19 +63,16 @@ def cut_off_first(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "QuantizeLinear",
-    met_by=Rewrite,
-    reason="quotients past 32 bits become the lowest integer of two bits, where they saturate",
+    "quotients past 32 bits become the lowest integer of two bits, where they saturate",
+    probe="g (float[N] x) => (float[N] y) { scale = Constant <value_float = 1.0> ()"
+    " zero = Constant <value = int2 {0}> () t = QuantizeLinear(x, scale, zero) y = DequantizeLinear(t, scale, zero) }",
+    given={"x": np.array([3e9, -3e9], np.float32)},
+    right=[np.array([1, -2], np.float32)],
+    opset=25,
     since=25,
     first="1.24",
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { scale = Constant <value_float = 1.0> () zero = Constant <value = int2 {0}> ()"
-        " t = QuantizeLinear(x, scale, zero) y = DequantizeLinear(t, scale, zero) }",
-        {"x": np.array([3e9, -3e9], np.float32)},
-        right=[np.array([1, -2], np.float32)],
-        opset=25,
-    ),
 )
 def saturate_in_eight_bits(site: Site) -> bool:
     narrow = site.dtype(2) if site.has(2) else site.integer("output_dtype", 0)

@@ -7,29 +7,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.types.dtypes import DType
 
 
-@fact(
+@rewrite(
     "BatchNormalization",
-    met_by=Rewrite,
-    reason="in training, the new mean and variance are written over the old ones, which may be the caller's own arrays",
+    "in training, the new mean and variance are written over the old ones, which may be the caller's own arrays",
+    probe="g (int64 n, bool t, float[N, C] x, float[C] o, float[C] m) => (float[A, C] z) {"
+    " z = Loop (n, t) <body = b (int64 i, bool c) => (bool d, float[C] e) { d = Identity(c)"
+    " y, p, q = BatchNormalization <training_mode = 1, momentum = 0.5> (x, o, o, m, o) e = Neg(p) }> }",
+    given={
+        "n": np.array(2),
+        "t": np.array(True),
+        "x": np.zeros((2, 1), np.float32),
+        "o": np.ones(1, np.float32),
+        "m": np.ones(1, np.float32),
+    },
+    right=[np.full((2, 1), -0.5, np.float32)],
+    opset=15,
     since=14,
-    probe=Probe(
-        "g (int64 n, bool t, float[N, C] x, float[C] o, float[C] m) => (float[A, C] z) {"
-        " z = Loop (n, t) <body = b (int64 i, bool c) => (bool d, float[C] e) { d = Identity(c)"
-        " y, p, q = BatchNormalization <training_mode = 1, momentum = 0.5> (x, o, o, m, o) e = Neg(p) }> }",
-        {
-            "n": np.array(2),
-            "t": np.array(True),
-            "x": np.zeros((2, 1), np.float32),
-            "o": np.ones(1, np.float32),
-            "m": np.ones(1, np.float32),
-        },
-        right=[np.full((2, 1), -0.5, np.float32)],
-        opset=15,
-    ),
     is_ordinary=True,
 )
 def statistics_of_its_own(site: Site) -> bool:
@@ -46,17 +43,14 @@ _DEFAULT_AXES = (0, 2, 3)
 _EPSILON = 1e-9
 
 
-@fact(
+@rewrite(
     "MeanVarianceNormalization",
-    met_by=Rewrite,
-    reason="there is no kernel for DOUBLE, and the constants of its definition are FLOAT, which do not fit",
+    "there is no kernel for DOUBLE, and the constants of its definition are FLOAT, which do not fit",
+    probe="g (double[A, B] x) => (double[A, B] y) { y = MeanVarianceNormalization <axes = [0, 1]> (x) }",
+    given={"x": np.array([[1.0, 3.0]])},
+    right=[np.array([[-1.0, 1.0]])],
     since=9,
     dtypes=(DType.DOUBLE,),
-    probe=Probe(
-        "g (double[A, B] x) => (double[A, B] y) { y = MeanVarianceNormalization <axes = [0, 1]> (x) }",
-        {"x": np.array([[1.0, 3.0]])},
-        right=[np.array([[-1.0, 1.0]])],
-    ),
 )
 def defined_in_double(site: Site) -> bool:
     if site.dtype(0) is not DType.DOUBLE:
@@ -71,12 +65,11 @@ def defined_in_double(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "MeanVarianceNormalization",
-    met_by=Rewrite,
-    reason="in a function, axes that are left out are not there, instead of their default",
-    probe=None,  # a probe has no functions; the fuzz of the laws has
+    "in a function, axes that are left out are not there, instead of their default",
     since=9,
+    # No probe: a probe has no functions; the fuzz of the laws has
 )
 def axes_written_out(site: Site) -> bool:
     if site.has_attribute("axes"):
@@ -85,15 +78,12 @@ def axes_written_out(site: Site) -> bool:
     return True
 
 
-@fact(
+@check(
     "MeanVarianceNormalization",
-    met_by=Check,
-    reason="axes are cut to 32 bits",
-    probe=Probe(
-        "g (float[A, B, C, D] x) => (float[A, B, C, D] y)"
-        " { y = MeanVarianceNormalization <axes = [1099511627776, -1]> (x) }",
-        {"x": np.ones((3, 3, 3, 1), np.float32)},
-    ),
+    "axes are cut to 32 bits",
+    probe="g (float[A, B, C, D] x) => (float[A, B, C, D] y)"
+    " { y = MeanVarianceNormalization <axes = [1099511627776, -1]> (x) }",
+    given={"x": np.ones((3, 3, 3, 1), np.float32)},
     since=9,
 )
 def axes_are_no_longer_than_32_bits(site: Site) -> Iterator[Requirement]:

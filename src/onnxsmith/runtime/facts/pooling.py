@@ -6,27 +6,22 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.branches import at_run_only
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
 #: The first opset with a Loop that hides a value until a run.
 _HIDES_SINCE = 11
 
 
-@fact(
-    "MaxPool",
-    "AveragePool",
-    "LpPool",
-    met_by=Rewrite,
-    reason="before opset 22 shapes count a window that begins in the padding, and the kernel leaves it out",
+@rewrite(
+    ("MaxPool", "AveragePool", "LpPool"),
+    "before opset 22 shapes count a window that begins in the padding, and the kernel leaves it out",
+    probe="g (float[1, 1, 5] x) => (float[1, 1, A] y, int64[3] s)"
+    " { y = MaxPool <kernel_shape = [2], strides = [3], pads = [1, 1], ceil_mode = 1> (x) s = Shape(y) }",
+    given={"x": np.arange(5, dtype=np.float32).reshape(1, 1, 5)},
+    right=[np.array([[[0, 3]]], np.float32), np.array([1, 1, 2])],
     since=10,
     until=21,
-    probe=Probe(
-        "g (float[1, 1, 5] x) => (float[1, 1, A] y, int64[3] s)"
-        " { y = MaxPool <kernel_shape = [2], strides = [3], pads = [1, 1], ceil_mode = 1> (x) s = Shape(y) }",
-        {"x": np.arange(5, dtype=np.float32).reshape(1, 1, 5)},
-        right=[np.array([[[0, 3]]], np.float32), np.array([1, 1, 2])],
-    ),
     is_ordinary=True,
 )
 def windows_in_the_padding(site: Site) -> bool:

@@ -12,7 +12,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, are_dimensions, bits
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.runtime.facts.reducing import Reduction, counted_from_the_front
 from onnxsmith.types.dtypes import DType
 
@@ -54,20 +54,15 @@ def _is_small_sum(site: Site, most: int) -> bool:
     return (2 * length if site.node.op_type == "ReduceSumSquare" else length) + count <= most
 
 
-@fact(
-    "ReduceSum",
-    "ReduceL1",
-    "ReduceSumSquare",
-    met_by=Rewrite,
-    reason="integers are added as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
+@rewrite(
+    ("ReduceSum", "ReduceL1", "ReduceSumSquare"),
+    "integers are added as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
+    probe="g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
+    given={"x": np.array([[_LARGEST, 5], [2**53, 1]]), "axes": np.array([1])},
+    right=[np.array([4 - 2**63, 2**53 + 1])],
     since=_OLDEST,
     dtypes=_INTEGERS,
     first="1.27",
-    probe=Probe(
-        "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
-        {"x": np.array([[_LARGEST, 5], [2**53, 1]]), "axes": np.array([1])},
-        right=[np.array([4 - 2**63, 2**53 + 1])],
-    ),
 )
 def added_as_doubles(site: Site) -> bool:
     dtype, emit, operator = site.dtype(0), site.emit, site.node.op_type
@@ -115,18 +110,15 @@ def _sum_in_parts(emit: Emitter, reduction: Reduction, value: str) -> str:
 _SCATTER = 11
 
 
-@fact(
+@rewrite(
     "ReduceProd",
-    met_by=Rewrite,
-    reason="integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
+    "integers are multiplied as doubles, which lose digits past 2**53 and do not wrap around as in numpy",
+    probe="g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceProd <keepdims = 0> (x, axes) }",
+    given={"x": _FACTORS, "axes": np.array([1])},
+    right=[_FACTORS.prod(axis=1)],
     since=_SCATTER,
     dtypes=_INTEGERS,
     first="1.27",
-    probe=Probe(
-        "g (int64[N, M] x, int64[K] axes) => (int64[N] y) { y = ReduceProd <keepdims = 0> (x, axes) }",
-        {"x": _FACTORS, "axes": np.array([1])},
-        right=[_FACTORS.prod(axis=1)],
-    ),
 )
 def multiplied_as_doubles(site: Site) -> bool:
     dtype, emit, value = site.dtype(0), site.emit, site.input(0)
@@ -170,20 +162,16 @@ def _product_one_by_one(emit: Emitter, value: str, dtype: DType, axes: str) -> s
     return repeat(emit, emit.size(axes), value, dtype, along_axis)
 
 
-@fact(
-    "ReduceMax",
-    "ReduceMin",
-    met_by=Rewrite,
-    reason="the greatest and the least of no booleans are refused, which are False and True",
+@rewrite(
+    ("ReduceMax", "ReduceMin"),
+    "the greatest and the least of no booleans are refused, which are False and True",
+    probe="g (bool[N, M] x, int64[K] axes) => (bool[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
+    given={"x": np.ones((3, 0), np.bool_), "axes": np.array([1])},
+    right=[np.zeros(3, np.bool_)],
+    opset=20,
     since=20,
     dtypes=[DType.BOOL],
     first="1.21",  # 1.20 refuses the greatest of nothing for every element type
-    probe=Probe(
-        "g (bool[N, M] x, int64[K] axes) => (bool[N] y) { y = ReduceMax <keepdims = 0> (x, axes) }",
-        {"x": np.ones((3, 0), np.bool_), "axes": np.array([1])},
-        right=[np.zeros(3, np.bool_)],
-        opset=20,
-    ),
 )
 def of_no_booleans(site: Site) -> bool:
     if site.dtype(0) is not DType.BOOL or not may_be_empty(site):
@@ -200,15 +188,12 @@ def of_no_booleans(site: Site) -> bool:
     return True
 
 
-@fact(
-    *_REDUCTIONS,
-    met_by=Rewrite,
-    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
-    probe=Probe(
-        "g (float[N, M] x, int64[K] axes) => (float[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
-        {"x": np.ones((3, 0), np.float32), "axes": np.array([-1])},
-        right=[np.zeros(3, np.float32)],
-    ),
+@rewrite(
+    _REDUCTIONS,
+    "over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
+    probe="g (float[N, M] x, int64[K] axes) => (float[N] y) { y = ReduceSum <keepdims = 0> (x, axes) }",
+    given={"x": np.ones((3, 0), np.float32), "axes": np.array([-1])},
+    right=[np.zeros(3, np.float32)],
 )
 def axes_from_the_front(site: Site) -> bool:
     if not may_be_empty(site):
@@ -227,12 +212,11 @@ def axes_from_the_front(site: Site) -> bool:
     return True
 
 
-@fact(
-    *_REDUCTIONS,
-    met_by=Check,
-    reason="over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
+@check(
+    _REDUCTIONS,
+    "over a negative axis of a tensor without elements, the result keeps that axis with its length of 0",
     until=17,
-    probe=None,  # the one of `axes_from_the_front`; here the axes are an attribute, and nobody knows the rank
+    # No probe: the one of `axes_from_the_front`; here the axes are an attribute, and nobody knows the rank
 )
 def axes_that_cannot_be_counted(site: Site) -> Iterator[Requirement]:
     if site.rank(0) is None and any(each < 0 for each in site.integers("axes")):

@@ -5,25 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
 #: The smallest ordinary float32: a row of zeros is divided by it.
 _SMALLEST = float(np.finfo(np.float32).tiny)
 
 
-@fact(
+@rewrite(
     "Normalizer",
-    met_by=Rewrite,
-    reason="by the L2 norm it loses the signs where it writes its result over its input",
+    "by the L2 norm it loses the signs where it writes its result over its input",
+    probe="g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] before, float[2, 2] scaled>"
+    ' { before = Neg(x) scaled = ai.onnx.ml.Normalizer <norm = "L2"> (before) y = Neg(scaled) }',
+    given={"x": np.array([[3.0, -4.0], [0.0, 0.0]], np.float32)},
+    right=[np.array([[0.6, -0.8], [0.0, 0.0]], np.float32)],
+    domains={"ai.onnx.ml": 3},
     domain="ai.onnx.ml",
-    probe=Probe(
-        "g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] before, float[2, 2] scaled>"
-        ' { before = Neg(x) scaled = ai.onnx.ml.Normalizer <norm = "L2"> (before) y = Neg(scaled) }',
-        {"x": np.array([[3.0, -4.0], [0.0, 0.0]], np.float32)},
-        right=[np.array([[0.6, -0.8], [0.0, 0.0]], np.float32)],
-        domains={"ai.onnx.ml": 3},
-    ),
     is_ordinary=True,
 )
 def loses_signs(site: Site) -> bool:

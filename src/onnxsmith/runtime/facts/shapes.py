@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.graphs.run_values import Array as RunArray
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.types.dtypes import DType
 
@@ -23,16 +22,13 @@ _MOST_ELEMENTS = float(1 << 48)
 _INT_MAX = 2**31 - 1
 
 
-@fact(
+@rewrite(
     "Squeeze",
-    met_by=Rewrite,
-    reason="an empty list of axes is taken for no list, which means all of them",
+    "an empty list of axes is taken for no list, which means all of them",
+    probe="g (float[N, M] x, int64[K] axes) => (float[N, M] y) { y = Squeeze(x, axes) }",
+    given={"x": np.ones((1, 2), np.float32), "axes": np.zeros(0, np.int64)},
+    right=[np.ones((1, 2), np.float32)],
     since=13,
-    probe=Probe(
-        "g (float[N, M] x, int64[K] axes) => (float[N, M] y) { y = Squeeze(x, axes) }",
-        {"x": np.ones((1, 2), np.float32), "axes": np.zeros(0, np.int64)},
-        right=[np.ones((1, 2), np.float32)],
-    ),
 )
 def squeeze_nothing(site: Site) -> bool:
     if not site.has(1):
@@ -55,22 +51,19 @@ def squeeze_nothing(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Slice",
-    met_by=Rewrite,
-    reason="with a negative step, an end of INT_MAX or more is taken for the first element, where nothing lies between",
+    "with a negative step, an end of INT_MAX or more is taken for the first element, where nothing lies between",
+    probe="g (float[N] x, int64[K] s, int64[K] e, int64[K] a, int64[K] t) => (float[M] y) { y = Slice(x, s, e, a, t) }",
+    given={
+        "x": np.ones(3, np.float32),
+        "s": np.array([2]),
+        "e": np.array([2**31 - 1]),
+        "a": np.array([0]),
+        "t": np.array([-1]),
+    },
+    right=[np.ones(0, np.float32)],
     since=10,
-    probe=Probe(
-        "g (float[N] x, int64[K] s, int64[K] e, int64[K] a, int64[K] t) => (float[M] y) { y = Slice(x, s, e, a, t) }",
-        {
-            "x": np.ones(3, np.float32),
-            "s": np.array([2]),
-            "e": np.array([2**31 - 1]),
-            "a": np.array([0]),
-            "t": np.array([-1]),
-        },
-        right=[np.ones(0, np.float32)],
-    ),
 )
 def backwards_to_far_away(site: Site) -> bool:
     if not site.has(4):
@@ -105,30 +98,23 @@ def _differ(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | 
     return None
 
 
-@fact(
-    "Softmax",
-    "LogSoftmax",
-    "Hardmax",
-    met_by=Check,
-    reason="an axis is cut to 32 bits",
-    probe=Probe(
-        "g (float[N, M] x) => (float[N, M] y) { y = Softmax <axis = 4294967297> (x) }",
-        {"x": np.ones((2, 2), np.float32)},
-    ),
+@check(
+    ("Softmax", "LogSoftmax", "Hardmax"),
+    "an axis is cut to 32 bits",
+    probe="g (float[N, M] x) => (float[N, M] y) { y = Softmax <axis = 4294967297> (x) }",
+    given={"x": np.ones((2, 2), np.float32)},
 )
 def axis_is_no_longer_than_32_bits(site: Site) -> Iterator[Requirement]:
     axis = site.integer("axis", 0)
     yield Requirement(-_INT_MAX <= axis <= _INT_MAX, f"there is no axis {axis}")
 
 
-@fact(
+@check(
     "Concat",
-    met_by=functools.partial(Check, at_once=_differ),
-    reason="shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
-    probe=Probe(
-        "g (float[A, B] x, float[C, D] y) => (float[E, F] z) { z = Concat <axis = 1> (x, y) }",
-        {"x": np.ones((1, 2), np.float32), "y": np.ones((0, 2), np.float32)},
-    ),
+    "shapes are not compared where an input has no elements: it writes past the end, or gives what memory held",
+    probe="g (float[A, B] x, float[C, D] y) => (float[E, F] z) { z = Concat <axis = 1> (x, y) }",
+    given={"x": np.ones((1, 2), np.float32), "y": np.ones((0, 2), np.float32)},
+    at_once=_differ,
 )
 def fits_together(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -182,15 +168,12 @@ def _same_shapes(site: Site, axis: int) -> str:
     return result
 
 
-@fact(
+@check(
     "GatherND",
-    met_by=Check,
-    reason="it trusts batch_dims, and ends the process",
+    "it trusts batch_dims, and ends the process",
+    probe="g (float[A, B, C] x, int64[D, E, F] i) => (float[G, H] y) { y = GatherND <batch_dims = -100> (x, i) }",
+    given={"x": np.ones((2, 2, 2), np.float32), "i": np.zeros((2, 0, 2), np.int64)},
     since=12,
-    probe=Probe(
-        "g (float[A, B, C] x, int64[D, E, F] i) => (float[G, H] y) { y = GatherND <batch_dims = -100> (x, i) }",
-        {"x": np.ones((2, 2, 2), np.float32), "i": np.zeros((2, 0, 2), np.int64)},
-    ),
 )
 def batch_dims_are_there(site: Site) -> Iterator[Requirement]:
     terms, count = Terms(site), site.integer("batch_dims", 0)
@@ -201,14 +184,11 @@ def batch_dims_are_there(site: Site) -> Iterator[Requirement]:
             yield Requirement(holds, f"batch_dims is {count}, and {name} does not have more dimensions")
 
 
-@fact(
+@check(
     "ReverseSequence",
-    met_by=Check,
-    reason="it trusts its axes, and ends the process",
-    probe=Probe(
-        "g (float[] x, int64[M] n) => (float[] y) { y = ReverseSequence <batch_axis = 0, time_axis = 1> (x, n) }",
-        {"x": np.ones(16, np.float32), "n": np.array([0, 2, 3, 4])},
-    ),
+    "it trusts its axes, and ends the process",
+    probe="g (float[] x, int64[M] n) => (float[] y) { y = ReverseSequence <batch_axis = 0, time_axis = 1> (x, n) }",
+    given={"x": np.ones(16, np.float32), "n": np.array([0, 2, 3, 4])},
 )
 def has_both_axes(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -222,15 +202,12 @@ def has_both_axes(site: Site) -> Iterator[Requirement]:
         yield Requirement(one_each, f"sequence_lens must have one length for each entry of axis {batch}")
 
 
-@fact(
+@check(
     "Split",
-    met_by=Check,
-    reason="num_outputs is not compared with the number of outputs",
+    "num_outputs is not compared with the number of outputs",
+    probe="g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 3> (x) }",
+    given={"x": np.ones(6, np.float32)},
     since=18,
-    probe=Probe(
-        "g (float[N] x) => (float[A] a, float[B] b) { a, b = Split <num_outputs = 3> (x) }",
-        {"x": np.ones(6, np.float32)},
-    ),
 )
 def as_many_outputs(site: Site) -> Iterator[Requirement]:
     count = site.integer("num_outputs", len(site.node.output))
@@ -238,32 +215,25 @@ def as_many_outputs(site: Site) -> Iterator[Requirement]:
     yield Requirement(count == outputs, f"num_outputs is {count}, but there are {outputs} outputs")
 
 
-@fact(
+@check(
     "Split",
-    met_by=Check,
-    reason="an empty list of sizes is taken for no list",
+    "an empty list of sizes is taken for no list",
+    probe="g (float[N] x, int64[K] s) => (float[A] a, float[B] b) { a, b = Split(x, s) }",
+    given={"x": np.ones(6, np.float32), "s": np.zeros(0, np.int64)},
+    opset=13,
     since=13,
-    probe=Probe(
-        "g (float[N] x, int64[K] s) => (float[A] a, float[B] b) { a, b = Split(x, s) }",
-        {"x": np.ones(6, np.float32), "s": np.zeros(0, np.int64)},
-        opset=13,
-    ),
 )
 def has_sizes(site: Site) -> Iterator[Requirement]:
     if site.has(1):
         yield Requirement(Terms(site).has_elements(1), "split has no sizes")
 
 
-@fact(
-    "SoftmaxCrossEntropyLoss",
-    "NegativeLogLikelihoodLoss",
-    met_by=Check,
-    reason="only sizes are compared, of some dimensions",
-    probe=Probe(
-        "g (float[N, C, D] x, int64[M, E] t) => (float y) { y = SoftmaxCrossEntropyLoss (x, t) }",
-        {"x": np.ones((3, 5, 2), np.float32), "t": np.zeros((2, 2), np.int64)},
-        opset=13,
-    ),
+@check(
+    ("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"),
+    "only sizes are compared, of some dimensions",
+    probe="g (float[N, C, D] x, int64[M, E] t) => (float y) { y = SoftmaxCrossEntropyLoss (x, t) }",
+    given={"x": np.ones((3, 5, 2), np.float32), "t": np.zeros((2, 2), np.int64)},
+    opset=13,
 )
 def one_label_for_each(site: Site) -> Iterator[Requirement]:
     rank, terms = site.rank(1), Terms(site)
@@ -286,14 +256,11 @@ def one_label_for_each(site: Site) -> Iterator[Requirement]:
         )
 
 
-@fact(
+@check(
     "Einsum",
-    met_by=Check,
-    reason="it does not compare the equation with the dimensions of inputs without elements, and ends the process",
-    probe=Probe(
-        'g (double[] x, double[] y) => (double[] z) { z = Einsum <equation = "ij,jk->ik"> (x, y) }',
-        {"x": np.zeros(0), "y": np.ones(15)},
-    ),
+    "it does not compare the equation with the dimensions of inputs without elements, and ends the process",
+    probe='g (double[] x, double[] y) => (double[] z) { z = Einsum <equation = "ij,jk->ik"> (x, y) }',
+    given={"x": np.zeros(0), "y": np.ones(15)},
 )
 def equation_fits(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -329,16 +296,13 @@ def equation_fits(site: Site) -> Iterator[Requirement]:
             yield Requirement(same, f"index {letter} has two different lengths")
 
 
-@fact(
+@check(
     "Range",
-    met_by=Check,
-    reason="a range without end is taken for one without elements",
+    "a range without end is taken for one without elements",
+    probe="g (float a, float b, float c) => (float[N] y) { y = Range(a, b, c) }",
+    given={"a": np.array(0, np.float32), "b": np.array(np.inf, np.float32), "c": np.array(1, np.float32)},
     dtypes=[DType.FLOAT, DType.DOUBLE],
     last="1.28",
-    probe=Probe(
-        "g (float a, float b, float c) => (float[N] y) { y = Range(a, b, c) }",
-        {"a": np.array(0, np.float32), "b": np.array(np.inf, np.float32), "c": np.array(1, np.float32)},
-    ),
 )
 def ends_somewhere(site: Site) -> Iterator[Requirement]:
     emit = site.emit

@@ -8,25 +8,21 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Term, Terms
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.types.dtypes import DType
 
 _WAVE = np.sin(np.arange(10_007) ** 1.5).astype(np.float32)
 _SPECTRUM = np.fft.fft(_WAVE.astype(np.float64))
 
 
-@fact(
-    "DFT",
-    "STFT",
-    met_by=Rewrite,
-    reason="lengths that are no powers of two are off by 1.4 at 10,007 points in float32; in float64 by 1e-5",
+@rewrite(
+    ("DFT", "STFT"),
+    "lengths that are no powers of two are off by 1.4 at 10,007 points in float32; in float64 by 1e-5",
+    probe="g (float[N, L, K] x) => (float[N, L, M] y) { y = DFT(x) }",
+    given={"x": _WAVE.reshape(1, -1, 1)},
+    right=[np.stack([_SPECTRUM.real, _SPECTRUM.imag], -1)[None].astype(np.float32)],
     dtypes=[DType.FLOAT, DType.FLOAT16, DType.BFLOAT16],
     since=17,
-    probe=Probe(
-        "g (float[N, L, K] x) => (float[N, L, M] y) { y = DFT(x) }",
-        {"x": _WAVE.reshape(1, -1, 1)},
-        right=[np.stack([_SPECTRUM.real, _SPECTRUM.imag], -1)[None].astype(np.float32)],
-    ),
     is_ordinary=True,
 )
 def in_double(site: Site) -> bool:
@@ -59,15 +55,12 @@ def _is_power_of_two(site: Site) -> bool:
     return length is not None and length > 0 and length & (length - 1) == 0
 
 
-@fact(
+@check(
     "STFT",
-    met_by=Check,
-    reason="it divides by the length of a frame, and a frame without samples ends the process",
+    "it divides by the length of a frame, and a frame without samples ends the process",
+    probe="g (float[N, L, K] x, int64 step, int64 length) => (float[N, F, B, M] y) { y = STFT(x, step, , length) }",
+    given={"x": np.ones((1, 16, 1), np.float32), "step": np.array(4), "length": np.array(0)},
     since=17,
-    probe=Probe(
-        "g (float[N, L, K] x, int64 step, int64 length) => (float[N, F, B, M] y) { y = STFT(x, step, , length) }",
-        {"x": np.ones((1, 16, 1), np.float32), "step": np.array(4), "length": np.array(0)},
-    ),
 )
 def frames_have_samples(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)

@@ -11,7 +11,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.collecting import give_sizes, shapes_of_nothing
-from onnxsmith.runtime.facts.fact import Check, Probe, Refusal, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, refusal, rewrite
 from onnxsmith.types.dtypes import DType
 
 _MOST_WORDS = 1 << 16
@@ -20,16 +20,13 @@ _MOST_COLUMNS = 1 << 30
 _WHERE = 9
 
 
-@fact(
+@check(
     "TfIdfVectorizer",
-    met_by=Check,
-    reason="it counts up to its attributes, and reads the pool where they say, without a look at either",
-    probe=Probe(
-        "g (int32[N] x) => (float[M] y) { y = TfIdfVectorizer <max_gram_length = 2, max_skip_count = 0,"
-        ' min_gram_length = 2, mode = "TF", ngram_counts = [0, 4], ngram_indexes = [0, 1, 2, 3, 4, 5],'
-        " pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]> (x) }",
-        {"x": np.arange(12, dtype=np.int32)},
-    ),
+    "it counts up to its attributes, and reads the pool where they say, without a look at either",
+    probe="g (int32[N] x) => (float[M] y) { y = TfIdfVectorizer <max_gram_length = 2, max_skip_count = 0,"
+    ' min_gram_length = 2, mode = "TF", ngram_counts = [0, 4], ngram_indexes = [0, 1, 2, 3, 4, 5],'
+    " pool_int64s = [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]> (x) }",
+    given={"x": np.arange(12, dtype=np.int32)},
 )
 def pool_is_whole(site: Site) -> Iterator[Requirement]:
     for name in ("max_skip_count", "max_gram_length", "min_gram_length"):
@@ -52,18 +49,15 @@ def pool_is_whole(site: Site) -> Iterator[Requirement]:
     yield Requirement(count == len(columns), "ngram_indexes must have one entry for each n-gram in the pool")
 
 
-@fact(
+@refusal(
     "Loop",
-    met_by=Refusal,
-    reason="a loop that collects text ends the process",
+    "a loop that collects text ends the process",
+    probe="g (string[N] x, int64 n, bool go) => (string[K, N] y) { y = Loop (n, go) <body = b (int64 i, bool on)"
+    " => (bool on_out, string[N] one) { on_out = Identity(on) one = Where(on, x, x) }> }",
+    given={"x": np.array(["a", "b"], object), "n": np.array(2), "go": np.array(True)},
+    right=[np.array([["a", "b"], ["a", "b"]], object)],
     since=11,
     last="1.27",
-    probe=Probe(
-        "g (string[N] x, int64 n, bool go) => (string[K, N] y) { y = Loop (n, go) <body = b (int64 i, bool on)"
-        " => (bool on_out, string[N] one) { on_out = Identity(on) one = Where(on, x, x) }> }",
-        {"x": np.array(["a", "b"], object), "n": np.array(2), "go": np.array(True)},
-        right=[np.array([["a", "b"], ["a", "b"]], object)],
-    ),
 )
 def collects_text(site: Site) -> str | None:
     if any(map(_collected_text, inner_graphs(site.node))):
@@ -71,14 +65,13 @@ def collects_text(site: Site) -> str | None:
     return None
 
 
-@fact(
+@rewrite(
     "Loop",
-    met_by=Rewrite,
-    reason="the text that a loop collects is taken out of its place, and empty there in the next turn",
+    "the text that a loop collects is taken out of its place, and empty there in the next turn",
     since=11,
     first="1.28",
-    probe=None,  # earlier versions show it too, and worse: there such a loop is refused,
     is_ordinary=True,
+    # No probe: earlier versions show it too, and worse: there such a loop is refused,
 )
 def collects_copies(site: Site) -> bool:
     # By what the body declares: to infer types would cost every model with a body.

@@ -7,7 +7,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Probe, Rewrite, fact
+from onnxsmith.runtime.facts.fact import rewrite
 
 #: An attribute of the classifier, and what the regressor calls it.
 _RENAMED = {
@@ -20,23 +20,20 @@ _RENAMED = {
 _LABELS = ("classlabels_int64s", "classlabels_strings")
 
 
-@fact(
+@rewrite(
     "TreeEnsembleClassifier",
-    met_by=Rewrite,
-    reason="with two classes and weights for both, it takes the wrong weight, and gives 0 or 1 for a label",
+    "with two classes and weights for both, it takes the wrong weight, and gives 0 or 1 for a label",
+    probe="g (float[N, M] x) => (int64[N] label, float[N, K] scores)"
+    " { label, scores = ai.onnx.ml.TreeEnsembleClassifier <"
+    " nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0],"
+    ' nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"], nodes_values = [1.5, 0.0, 0.0],'
+    " nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0],"
+    " class_treeids = [0, 0], class_nodeids = [1, 2], class_ids = [0, 1], class_weights = [1.0, 1.0],"
+    " classlabels_int64s = [7, 9]> (x) }",
+    given={"x": np.array([[1.0], [2.0]], np.float32)},
+    right=[np.array([7, 9]), np.array([[1, 0], [0, 1]], np.float32)],
+    domains={"ai.onnx.ml": 3},
     domain="ai.onnx.ml",
-    probe=Probe(
-        "g (float[N, M] x) => (int64[N] label, float[N, K] scores)"
-        " { label, scores = ai.onnx.ml.TreeEnsembleClassifier <"
-        " nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0],"
-        ' nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"], nodes_values = [1.5, 0.0, 0.0],'
-        " nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0],"
-        " class_treeids = [0, 0], class_nodeids = [1, 2], class_ids = [0, 1], class_weights = [1.0, 1.0],"
-        " classlabels_int64s = [7, 9]> (x) }",
-        {"x": np.array([[1.0], [2.0]], np.float32)},
-        right=[np.array([7, 9]), np.array([[1, 0], [0, 1]], np.float32)],
-        domains={"ai.onnx.ml": 3},
-    ),
     is_ordinary=True,
 )
 def two_classes(site: Site) -> bool:

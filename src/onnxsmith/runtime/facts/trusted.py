@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,7 +11,7 @@ from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import are_int32
 from onnxsmith.runtime.facts.empty import may_be_empty
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.types.dtypes import DType
 
 _INT_MAX = 2**31 - 1
@@ -30,15 +29,12 @@ def _axis_is_beyond(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     return _NO_SUCH_AXIS
 
 
-@fact(
-    "CumSum",
-    "CumProd",
-    met_by=functools.partial(Check, at_once=_axis_is_beyond),
-    reason="the axis is not looked at where there are no elements",
-    probe=Probe(
-        "g (float[N] x, int64 axis) => (float[N] y) { y = CumSum(x, axis) }",
-        {"x": np.ones(0, np.float32), "axis": np.array(7)},
-    ),
+@check(
+    ("CumSum", "CumProd"),
+    "the axis is not looked at where there are no elements",
+    probe="g (float[N] x, int64 axis) => (float[N] y) { y = CumSum(x, axis) }",
+    given={"x": np.ones(0, np.float32), "axis": np.array(7)},
+    at_once=_axis_is_beyond,
 )
 def axis_is_there(site: Site) -> Iterator[Requirement]:
     if not may_be_empty(site):
@@ -62,15 +58,13 @@ def _counts_too_far(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -
     return _TOO_MANY if is_counted and int(inputs[1].item()) > _INT_MAX else None
 
 
-@fact(
+@check(
     "TopK",
-    met_by=functools.partial(Check, at_once=_counts_too_far),
-    reason="K is cut to 32 bits",
+    "K is cut to 32 bits",
+    probe="g (float[N] x, int64[1] k) => (float[M] y, int64[M] i) { y, i = TopK(x, k) }",
+    given={"x": np.ones(4, np.float32), "k": np.array([2**40])},
+    at_once=_counts_too_far,
     since=10,
-    probe=Probe(
-        "g (float[N] x, int64[1] k) => (float[M] y, int64[M] i) { y, i = TopK(x, k) }",
-        {"x": np.ones(4, np.float32), "k": np.array([2**40])},
-    ),
 )
 def count_is_small(site: Site) -> Iterator[Requirement]:
     if are_int32(site.scope, site.input(1)):
@@ -91,21 +85,19 @@ def _is_no_scalar(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> 
 _LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 
-@fact(
+@check(
     "NonMaxSuppression",
-    met_by=functools.partial(Check, at_once=_is_no_scalar),
-    reason="it reads the first element of its limits, and there may be none",
-    probe=Probe(
-        "g (float[B, N, 4] b, float[B, C, N] s, int64[K] n, float[A] i, float[M] t) => (int64[R, 3] y)"
-        " { y = NonMaxSuppression(b, s, n, i, t) }",
-        {
-            "b": np.array([[[0, 0, 1, 1]]], np.float32),
-            "s": np.array([[[0.9]]], np.float32),
-            "n": np.array([3]),
-            "i": np.array([0.5], np.float32),
-            "t": np.zeros(0, np.float32),
-        },
-    ),
+    "it reads the first element of its limits, and there may be none",
+    probe="g (float[B, N, 4] b, float[B, C, N] s, int64[K] n, float[A] i, float[M] t) => (int64[R, 3] y)"
+    " { y = NonMaxSuppression(b, s, n, i, t) }",
+    given={
+        "b": np.array([[[0, 0, 1, 1]]], np.float32),
+        "s": np.array([[[0.9]]], np.float32),
+        "n": np.array([3]),
+        "i": np.array([0.5], np.float32),
+        "t": np.zeros(0, np.float32),
+    },
+    at_once=_is_no_scalar,
 )
 def one_limit_each(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -122,15 +114,13 @@ def _has_no_list(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> s
     return None if inputs[1].shape in ((4,), (5,)) else _NO_LIST
 
 
-@fact(
+@check(
     "AffineGrid",
-    met_by=functools.partial(Check, at_once=_has_no_list),
-    reason="it asks a scalar for its length, and ends the process",
+    "it asks a scalar for its length, and ends the process",
+    probe="g (float[N, R, C] theta, int64[] size) => (float[] y) { y = AffineGrid(theta, size) }",
+    given={"theta": np.ones((2, 3, 4), np.float32), "size": np.array(2)},
+    at_once=_has_no_list,
     since=20,
-    probe=Probe(
-        "g (float[N, R, C] theta, int64[] size) => (float[] y) { y = AffineGrid(theta, size) }",
-        {"theta": np.ones((2, 3, 4), np.float32), "size": np.array(2)},
-    ),
 )
 def size_is_a_list(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -138,15 +128,12 @@ def size_is_a_list(site: Site) -> Iterator[Requirement]:
     yield Requirement(terms.is_one_of(terms.dimension(1, 0), (4, 5)), _NO_LIST)
 
 
-@fact(
+@check(
     "CenterCropPad",
-    met_by=Check,
-    reason="an empty list of axes is taken whatever the sizes are",
+    "an empty list of axes is taken whatever the sizes are",
+    probe="g (float[N, M] x, int64[K] s) => (float[A, B] y) { y = CenterCropPad <axes: ints = []> (x, s) }",
+    given={"x": np.ones((2, 3), np.float32), "s": np.array([1])},
     since=18,
-    probe=Probe(
-        "g (float[N, M] x, int64[K] s) => (float[A, B] y) { y = CenterCropPad <axes: ints = []> (x, s) }",
-        {"x": np.ones((2, 3), np.float32), "s": np.array([1])},
-    ),
 )
 def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -154,15 +141,12 @@ def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
         yield Requirement(terms.equal(terms.size(1), 0), "shape has sizes, and there are no axes")
 
 
-@fact(
+@check(
     "CenterCropPad",
-    met_by=Check,
-    reason="sizes that are negative, or past 32 bits, are overlooked",
+    "sizes that are negative, or past 32 bits, are overlooked",
+    probe="g (float[N] x, int64[K] s) => (float[M] y) { y = CenterCropPad(x, s) }",
+    given={"x": np.ones(4, np.float32), "s": np.array([-(2**63)])},
     since=18,
-    probe=Probe(
-        "g (float[N] x, int64[K] s) => (float[M] y) { y = CenterCropPad(x, s) }",
-        {"x": np.ones(4, np.float32), "s": np.array([-(2**63)])},
-    ),
 )
 def sizes_of_a_tensor(site: Site) -> Iterator[Requirement]:
     reason = "shape must have sizes that are not negative, nor huge"
@@ -177,16 +161,13 @@ def sizes_of_a_tensor(site: Site) -> Iterator[Requirement]:
     yield Requirement(emit.negated(emit.any(wrong)), reason)
 
 
-@fact(
+@check(
     "MeanVarianceNormalization",
-    met_by=Check,
-    reason="axes that the input does not have are overlooked",
+    "axes that the input does not have are overlooked",
+    probe="g (float[N] x) => (float[N] y) { y = MeanVarianceNormalization(x) }",
+    given={"x": np.ones(3, np.float32)},
+    opset=13,
     since=9,
-    probe=Probe(
-        "g (float[N] x) => (float[N] y) { y = MeanVarianceNormalization(x) }",
-        {"x": np.ones(3, np.float32)},
-        opset=13,
-    ),
 )
 def axes_are_there(site: Site) -> Iterator[Requirement]:
     axes, terms = site.integers("axes", _AXES), Terms(site)
@@ -196,16 +177,11 @@ def axes_are_there(site: Site) -> Iterator[Requirement]:
     )
 
 
-@fact(
-    "SequenceAt",
-    "SequenceErase",
-    "SequenceInsert",
-    met_by=Rewrite,
-    reason="of several numbers for a place the first is taken, and of none whatever lies in memory",
-    probe=Probe(
-        "g (float[N] x, int64[M] p) => (float[K] y) { s = SequenceConstruct(x, x) y = SequenceAt(s, p) }",
-        {"x": np.ones(2, np.float32), "p": np.array([0, 1])},
-    ),
+@rewrite(
+    ("SequenceAt", "SequenceErase", "SequenceInsert"),
+    "of several numbers for a place the first is taken, and of none whatever lies in memory",
+    probe="g (float[N] x, int64[M] p) => (float[K] y) { s = SequenceConstruct(x, x) y = SequenceAt(s, p) }",
+    given={"x": np.ones(2, np.float32), "p": np.array([0, 1])},
 )
 def one_place(site: Site) -> bool:
     last = 2 if site.node.op_type == "SequenceInsert" else 1
@@ -228,15 +204,13 @@ def _slope_is_larger(attributes: Mapping[str, int], inputs: Sequence[RunArray]) 
     return None if fits else _SLOPE_IS_LARGER
 
 
-@fact(
+@check(
     "PRelu",
-    met_by=functools.partial(Check, at_once=_slope_is_larger),
-    reason="X is spread over slope, too, where only slope may be spread over X",
+    "X is spread over slope, too, where only slope may be spread over X",
+    probe="g (float[N] x, float[M, N] s) => (float[M, N] y) { y = PRelu(x, s) }",
+    given={"x": np.ones(3, np.float32), "s": np.ones((2, 3), np.float32)},
+    at_once=_slope_is_larger,
     since=7,
-    probe=Probe(
-        "g (float[N] x, float[M, N] s) => (float[M, N] y) { y = PRelu(x, s) }",
-        {"x": np.ones(3, np.float32), "s": np.ones((2, 3), np.float32)},
-    ),
 )
 def slope_spreads(site: Site) -> Iterator[Requirement]:
     terms, ranks = Terms(site), (site.rank(0), site.rank(1))
@@ -247,19 +221,16 @@ def slope_spreads(site: Site) -> Iterator[Requirement]:
         yield Requirement(holds, _SLOPE_IS_LARGER)
 
 
-@fact(
+@check(
     "Scan",
-    met_by=Check,
-    reason="over a sequence without elements it gives what memory held for the states",
+    "over a sequence without elements it gives what memory held for the states",
+    probe="g (float[B, N] s, float[B, T, N] x) => (float[B, N] y, float[B, T, N] z) { y, z = Scan (, s, x)"
+    " <num_scan_inputs = 1, body = b (float[N] now, float[N] each) => (float[N] next, float[N] out)"
+    " { next = Add(now, each) out = Identity(next) }> }",
+    given={"s": np.zeros((1, 2), np.float32), "x": np.ones((1, 0, 2), np.float32)},
+    opset=8,
     since=8,
     until=8,
-    probe=Probe(
-        "g (float[B, N] s, float[B, T, N] x) => (float[B, N] y, float[B, T, N] z) { y, z = Scan (, s, x)"
-        " <num_scan_inputs = 1, body = b (float[N] now, float[N] each) => (float[N] next, float[N] out)"
-        " { next = Add(now, each) out = Identity(next) }> }",
-        {"s": np.zeros((1, 2), np.float32), "x": np.ones((1, 0, 2), np.float32)},
-        opset=8,
-    ),
 )
 def something_to_scan(site: Site) -> Iterator[Requirement]:
     terms, count = Terms(site), len(site.node.input)

@@ -11,7 +11,7 @@ from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
-from onnxsmith.runtime.facts.fact import Check, Probe, Requirement, Rewrite, fact
+from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
 from onnxsmith.types.dtypes import DType
 
 #: Larger than any picture.
@@ -21,18 +21,15 @@ _MOST_SAMPLES = 1 << 10
 _MOST_SIDES = 4
 
 
-@fact(
+@rewrite(
     "Resize",
-    met_by=Rewrite,
-    reason="align_corners divides by the resized length less one, and that length may be a fraction with scales;"
+    "align_corners divides by the resized length less one, and that length may be a fraction with scales;"
     " the kernel rounds it down",
+    probe='g (float[N, C, W] x, float[K] s) => (float[N, C, V] y) { y = Resize <mode = "linear",'
+    ' coordinate_transformation_mode = "align_corners"> (x, , s) }',
+    given={"x": np.array([[[0.0, 1.0, 2.0]]], np.float32), "s": np.array([1, 1, 1.5], np.float32)},
+    right=[np.array([[[0.0, 2 / 3.5, 4 / 3.5, 6 / 3.5]]], np.float32)],
     since=19,
-    probe=Probe(
-        'g (float[N, C, W] x, float[K] s) => (float[N, C, V] y) { y = Resize <mode = "linear",'
-        ' coordinate_transformation_mode = "align_corners"> (x, , s) }',
-        {"x": np.array([[[0.0, 1.0, 2.0]]], np.float32), "s": np.array([1, 1, 1.5], np.float32)},
-        right=[np.array([[[0.0, 2 / 3.5, 4 / 3.5, 6 / 3.5]]], np.float32)],
-    ),
     is_ordinary=True,
 )
 def aligned_corners(site: Site) -> bool:
@@ -68,16 +65,13 @@ def aligned_corners(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "Resize",
-    met_by=Rewrite,
-    reason="sizes of a length that is known by a run only are taken for none, and the model is refused",
+    "sizes of a length that is known by a run only are taken for none, and the model is refused",
+    probe="g (float[A, B, C, D] x, int64[K] s) => (float[A, B, E, F] y) { y = Resize <axes = [2, 3]> (x, , , s) }",
+    given={"x": np.ones((1, 1, 4, 4), np.float32), "s": np.array([2, 3])},
+    right=[np.ones((1, 1, 2, 3), np.float32)],
     since=11,
-    probe=Probe(
-        "g (float[A, B, C, D] x, int64[K] s) => (float[A, B, E, F] y) { y = Resize <axes = [2, 3]> (x, , , s) }",
-        {"x": np.ones((1, 1, 4, 4), np.float32), "s": np.array([2, 3])},
-        right=[np.ones((1, 1, 2, 3), np.float32)],
-    ),
 )
 def as_many_sizes(site: Site) -> bool:
     if not site.has(3) or site.shape(3) != (None,):
@@ -91,15 +85,12 @@ def as_many_sizes(site: Site) -> bool:
     return True
 
 
-@fact(
+@check(
     "Resize",
-    met_by=Check,
-    reason="scales of two dimensions are taken for a list",
+    "scales of two dimensions are taken for a list",
+    probe="g (float[A, B, C, D] x, float[K, L] s) => (float[E, F, G, H] y) { y = Resize (x, , s) }",
+    given={"x": np.ones((1, 1, 2, 2), np.float32), "s": np.ones((1, 4), np.float32)},
     since=11,
-    probe=Probe(
-        "g (float[A, B, C, D] x, float[K, L] s) => (float[E, F, G, H] y) { y = Resize (x, , s) }",
-        {"x": np.ones((1, 1, 2, 2), np.float32), "s": np.ones((1, 4), np.float32)},
-    ),
 )
 def scales_are_a_list(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
@@ -109,19 +100,16 @@ def scales_are_a_list(site: Site) -> Iterator[Requirement]:
         yield Requirement(terms.equal(terms.rank(2), 1), "scales must be a list")
 
 
-@fact(
+@check(
     "RoiAlign",
-    met_by=Check,
-    reason="it takes memory for as many samples as a region is large or sampling_ratio says, and ends the process",
-    probe=Probe(
-        "g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y)"
-        " { y = RoiAlign <sampling_ratio = 4294967296> (x, r, i) }",
-        {
-            "x": np.ones((1, 1, 4, 4), np.float32),
-            "r": np.array([[0, 0, 2, 2]], np.float32),
-            "i": np.array([0]),
-        },
-    ),
+    "it takes memory for as many samples as a region is large or sampling_ratio says, and ends the process",
+    probe="g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y)"
+    " { y = RoiAlign <sampling_ratio = 4294967296> (x, r, i) }",
+    given={
+        "x": np.ones((1, 1, 4, 4), np.float32),
+        "r": np.array([[0, 0, 2, 2]], np.float32),
+        "i": np.array([0]),
+    },
 )
 def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
     terms, emit = Terms(site), site.emit
@@ -144,19 +132,16 @@ def regions_of_the_picture(site: Site) -> Iterator[Requirement]:
         yield Requirement(emit.all(is_near), "rois must be finite and of the size of X")
 
 
-@fact(
+@check(
     "RoiAlign",
-    met_by=Check,
-    reason="batch_indices are not looked at, and memory is read that is none of X",
+    "batch_indices are not looked at, and memory is read that is none of X",
+    probe="g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y) { y = RoiAlign (x, r, i) }",
+    given={
+        "x": np.ones((1, 1, 4, 4), np.float32),
+        "r": np.array([[0, 0, 2, 2]], np.float32),
+        "i": np.array([1]),
+    },
     last="1.23",
-    probe=Probe(
-        "g (float[N, C, H, W] x, float[R, K] r, int64[R] i) => (float[R, C, A, B] y) { y = RoiAlign (x, r, i) }",
-        {
-            "x": np.ones((1, 1, 4, 4), np.float32),
-            "r": np.array([[0, 0, 2, 2]], np.float32),
-            "i": np.array([1]),
-        },
-    ),
 )
 def regions_of_pictures_that_are_there(site: Site) -> Iterator[Requirement]:
     terms, emit = Terms(site), site.emit
@@ -168,16 +153,12 @@ def regions_of_pictures_that_are_there(site: Site) -> Iterator[Requirement]:
     )
 
 
-@fact(
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    met_by=Rewrite,
-    reason="with more than three spatial dimensions, the result is wrong",
-    probe=Probe(
-        "g (float[N, C, A, B, D, E] x) => (float[N, C, F, G, H, I] y) { y = GlobalAveragePool(x) }",
-        {"x": np.arange(32, dtype=np.float32).reshape(1, 2, 2, 2, 2, 2)},
-        right=[np.array([7.5, 23.5], np.float32).reshape(1, 2, 1, 1, 1, 1)],
-    ),
+@rewrite(
+    ("GlobalAveragePool", "GlobalMaxPool"),
+    "with more than three spatial dimensions, the result is wrong",
+    probe="g (float[N, C, A, B, D, E] x) => (float[N, C, F, G, H, I] y) { y = GlobalAveragePool(x) }",
+    given={"x": np.arange(32, dtype=np.float32).reshape(1, 2, 2, 2, 2, 2)},
+    right=[np.array([7.5, 23.5], np.float32).reshape(1, 2, 1, 1, 1, 1)],
     is_ordinary=True,
 )
 def many_dimensions(site: Site) -> bool:
@@ -204,26 +185,23 @@ def many_dimensions(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "MaxUnpool",
-    met_by=Rewrite,
-    reason="with output_shape, indices still refer to the shape without it; the kernel takes them into output_shape",
+    "with output_shape, indices still refer to the shape without it; the kernel takes them into output_shape",
+    probe="g (float[N, C, H, W] x, int64[N, C, H, W] i, int64[K] s) => (float[A, B, D, E] y)"
+    " { y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i, s) }",
+    given={
+        "x": np.array([[[[1, 2], [3, 4]]]], np.float32),
+        "i": np.array([[[[5, 7], [13, 15]]]]),
+        "s": np.array([1, 1, 5, 5]),
+    },
+    right=[
+        np.array(
+            [[0, 0, 0, 0, 0], [0, 1, 0, 2, 0], [0, 0, 0, 0, 0], [0, 3, 0, 4, 0], [0, 0, 0, 0, 0]],
+            np.float32,
+        ).reshape(1, 1, 5, 5)
+    ],
     since=11,
-    probe=Probe(
-        "g (float[N, C, H, W] x, int64[N, C, H, W] i, int64[K] s) => (float[A, B, D, E] y)"
-        " { y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i, s) }",
-        {
-            "x": np.array([[[[1, 2], [3, 4]]]], np.float32),
-            "i": np.array([[[[5, 7], [13, 15]]]]),
-            "s": np.array([1, 1, 5, 5]),
-        },
-        right=[
-            np.array(
-                [[0, 0, 0, 0, 0], [0, 1, 0, 2, 0], [0, 0, 0, 0, 0], [0, 3, 0, 4, 0], [0, 0, 0, 0, 0]],
-                np.float32,
-            ).reshape(1, 1, 5, 5)
-        ],
-    ),
     is_ordinary=True,
 )
 def unpooled_into_a_shape(site: Site) -> bool:
@@ -238,17 +216,15 @@ def unpooled_into_a_shape(site: Site) -> bool:
     return True
 
 
-@fact(
+@rewrite(
     "MaxPool",
-    met_by=Rewrite,
-    reason="zeros that are put around an input before it are made its own padding, which is less than any number",
-    probe=Probe(
-        "g (float[N, C, H, W] x) => (float[A, B, D, E] y) { p = Constant <value = int64[8] {0, 0, 1, 1, 0, 0, 1, 1}> ()"
-        " a = Pad (x, p) y = MaxPool <kernel_shape = [3, 3], strides = [2, 2]> (a) }",
-        {"x": -np.ones((1, 1, 2, 2), np.float32)},
-        right=[np.zeros((1, 1, 1, 1), np.float32)],
-        opset=18,
-    ),
+    "zeros that are put around an input before it are made its own padding, which is less than any number",
+    probe="g (float[N, C, H, W] x) => (float[A, B, D, E] y)"
+    " { p = Constant <value = int64[8] {0, 0, 1, 1, 0, 0, 1, 1}> () a = Pad (x, p)"
+    " y = MaxPool <kernel_shape = [3, 3], strides = [2, 2]> (a) }",
+    given={"x": -np.ones((1, 1, 2, 2), np.float32)},
+    right=[np.zeros((1, 1, 1, 1), np.float32)],
+    opset=18,
     is_ordinary=True,
 )
 def padding_that_counts(site: Site) -> bool:
@@ -260,29 +236,20 @@ def padding_that_counts(site: Site) -> bool:
     return True
 
 
-@fact(
-    "AveragePool",
-    "LpPool",
-    "MaxPool",
-    met_by=Check,
-    reason="it goes through every place of the kernel, however large",
-    probe=None,  # a kernel that takes longer than anybody waits
+@check(
+    ("AveragePool", "LpPool", "MaxPool"),
+    "it goes through every place of the kernel, however large",
+    # No probe: a kernel that takes longer than anybody waits
 )
 def kernel_of_the_picture(site: Site) -> Iterator[Requirement]:
     sizes = (*site.integers("kernel_shape"), *site.integers("dilations"))
     yield Requirement(all(each <= _FAR for each in sizes), "the kernel is larger than any input")
 
 
-@fact(
-    "AveragePool",
-    "GlobalAveragePool",
-    "GlobalLpPool",
-    "GlobalMaxPool",
-    "LpPool",
-    "MaxPool",
-    met_by=Check,
-    reason="a picture without elements is refused when it comes, and a model that says so itself is not loaded",
-    probe=None,  # both are refusals
+@check(
+    ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),
+    "a picture without elements is refused when it comes, and a model that says so itself is not loaded",
+    # No probe: both are refusals
 )
 def something_to_pool(site: Site) -> Iterator[Requirement]:
     batch, *inner = site.shape(0) or (None,)
@@ -295,20 +262,13 @@ def something_to_pool(site: Site) -> Iterator[Requirement]:
     yield Requirement(0 not in inner, "there is nothing to pool: X has no elements")
 
 
-@fact(
-    "ConvTranspose",
-    "AveragePool",
-    "Conv",
-    "LpPool",
-    "MaxPool",
-    met_by=Check,
-    reason="it divides by strides of 0, which ends the process, and takes dilations of 0",
+@check(
+    ("ConvTranspose", "AveragePool", "Conv", "LpPool", "MaxPool"),
+    "it divides by strides of 0, which ends the process, and takes dilations of 0",
+    probe="g (float[N, C, H, W] x, float[M, C, A, B] w) => (float[D, E, F, G] y)"
+    " { y = ConvTranspose <strides = [0, 0]> (x, w) }",
+    given={"x": np.ones((1, 1, 5, 5), np.float32), "w": np.ones((1, 1, 3, 3), np.float32)},
     last="1.25",
-    probe=Probe(
-        "g (float[N, C, H, W] x, float[M, C, A, B] w) => (float[D, E, F, G] y)"
-        " { y = ConvTranspose <strides = [0, 0]> (x, w) }",
-        {"x": np.ones((1, 1, 5, 5), np.float32), "w": np.ones((1, 1, 3, 3), np.float32)},
-    ),
 )
 def positive_steps(site: Site) -> Iterator[Requirement]:
     for name in ("strides", "dilations"):
