@@ -43,6 +43,23 @@ def argument(
     return Argument(names, help, completes, options)
 
 
+def valued(
+    name: str | tuple[str, ...],
+    value: str,
+    help: str,
+    completes: Completion | None = None,
+    **options: Unpack[Options],
+) -> Argument:
+    """An argument with a value, which help calls `value`."""
+    names = (name,) if isinstance(name, str) else name
+    return Argument(names, help, completes, {"metavar": value, **options})
+
+
+def repeated(name: str, value: str, help: str, completes: Completion | None = None) -> Argument:
+    """An option with a value that may be given several times."""
+    return valued(name, value, help, completes, action="append", default=[])
+
+
 def switch(name: str, help: str) -> Argument:
     """An option without a value."""
     return argument(name, help=help, action="store_true")

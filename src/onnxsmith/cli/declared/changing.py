@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.cli.declaration import Argument, Command, argument, switch
+from onnxsmith.cli.declaration import Argument, Command, argument, repeated, switch, valued
 from onnxsmith.cli.declared import shared
 from onnxsmith.cli.numbers import whole
 
@@ -34,13 +34,13 @@ CONVERT = _change(
     "  onnxsmith convert net.onnx --opset 17 --opset ai.onnx.ml=3 -o older.onnx",
     (
         shared.MODEL,
-        argument(
+        valued(
             "--opset",
+            "VERSION",
+            "the version that is wanted: a number, newest (that onnx has) or runtime (the newest that ONNX "
+            "Runtime loads); DOMAIN=VERSION for another domain; may be repeated",
             action="append",
             required=True,
-            metavar="VERSION",
-            help="the version that is wanted: a number, newest (that onnx has) or runtime (the newest that ONNX "
-            "Runtime loads); DOMAIN=VERSION for another domain; may be repeated",
         ),
         shared.VERIFY,
     ),
@@ -54,24 +54,22 @@ OPTIMIZE = _change(
     (
         shared.MODEL,
         switch("--keep-functions", "do not dissolve the model's functions"),
-        argument(
+        valued(
             "--opset",
-            metavar="N",
-            help="runtime, keep, or a version; runtime, which raises it where that is of use, by default",
+            "N",
+            "runtime, keep, or a version; runtime, which raises it where that is of use, by default",
         ),
-        argument(
+        valued(
             "--unroll",
-            metavar="N",
+            "N",
+            "write out the turns of loops that have at most N, if their number is known",
             type=whole(0),
             default=0,
-            help="write out the turns of loops that have at most N, if their number is known",
         ),
-        argument(
+        repeated(
             "--domain",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help="let fusions use operators of com.microsoft, for a model that ONNX Runtime alone runs",
+            "NAME",
+            "let fusions use operators of com.microsoft, for a model that ONNX Runtime alone runs",
             completes="domains",
         ),
         shared.VERIFY,
@@ -102,18 +100,13 @@ EXTRACT = _change(
     "  onnxsmith extract net.onnx --inputs 'hidden=FLOAT[N, 8]' mask -o head.onnx",
     (
         shared.MODEL,
-        argument(
+        valued(
             "--inputs",
+            "NAME",
+            "values that are given, name or name=type; by default the model's inputs that are needed",
             nargs="+",
-            metavar="NAME",
-            help="values that are given, name or name=type; by default the model's inputs that are needed",
         ),
-        argument(
-            "--outputs",
-            nargs="+",
-            metavar="NAME",
-            help="values that are computed; by default the model's outputs",
-        ),
+        valued("--outputs", "NAME", "values that are computed; by default the model's outputs", nargs="+"),
     ),
     "<model>_part.onnx",
 )
@@ -124,20 +117,8 @@ JOIN = _change(
     "  onnxsmith join encoder.onnx head.onnx -o net.onnx\n"
     "  onnxsmith join resize.onnx net.onnx --map small=image -o whole.onnx",
     (
-        argument(
-            "models",
-            nargs="+",
-            metavar="MODEL",
-            help="model files, in order; - is standard input",
-            completes="model",
-        ),
-        argument(
-            "--map",
-            action="append",
-            default=[],
-            metavar="OUTPUT=INPUT",
-            help="what goes where, between two models; may be repeated",
-        ),
+        valued("models", "MODEL", "model files, in order; - is standard input", nargs="+", completes="model"),
+        repeated("--map", "OUTPUT=INPUT", "what goes where, between two models; may be repeated"),
     ),
     "joined.onnx",
 )
@@ -150,10 +131,10 @@ RENAME = _change(
     (
         shared.MODEL,
         *(
-            argument(f"--{kind}", nargs="+", default=[], metavar="OLD=NEW", help=f"other names for {called}")
+            valued(f"--{kind}", "OLD=NEW", f"other names for {called}", nargs="+", default=[])
             for kind, called in RENAMED.items()
         ),
-        argument("--prefix", metavar="TEXT", help="goes in front of all names that get no other"),
+        valued("--prefix", "TEXT", "goes in front of all names that get no other"),
     ),
     "<model>_renamed.onnx",
 )
@@ -165,12 +146,12 @@ REWRITE = _change(
     "  onnxsmith rewrite net.onnx --rules rules.py:gelu fusions.py -o fewer.onnx",
     (
         shared.MODEL,
-        argument(
+        valued(
             "--rules",
+            "FILE",
+            "Python files with rules, or file.py:name for one rule or list; in the order that they are tried in",
             nargs="+",
             required=True,
-            metavar="FILE",
-            help="Python files with rules, or file.py:name for one rule or list; in the order that they are tried in",
             completes="python",
         ),
         shared.VERIFY,
@@ -185,12 +166,7 @@ SET_SHAPES = _change(
     "  onnxsmith set-shapes net.onnx image=N,3,_,_ mask=N, -o open.onnx",
     (
         shared.MODEL,
-        argument(
-            "shapes",
-            nargs="*",
-            metavar="NAME=SHAPE",
-            help="batch=1, batch=N, or image=1,3,H,W; one size as mask=N,",
-        ),
+        valued("shapes", "NAME=SHAPE", "batch=1, batch=N, or image=1,3,H,W; one size as mask=N,", nargs="*"),
     ),
     "<model>_shaped.onnx",
 )

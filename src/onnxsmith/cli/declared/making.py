@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.cli.declaration import Command, argument, switch
+from onnxsmith.cli.declaration import Command, argument, repeated, switch, valued
 from onnxsmith.cli.declared import shared
 
 #: The name that a file gives the arguments that its module is traced on, unless told otherwise.
@@ -13,21 +13,15 @@ BUILD = Command(
     "The file is run, as Python runs it, to find the function. Types as in annotations, names without quotes:\n"
     "  onnxsmith build net.py:forward -o net.onnx --input-types 'x=FLOAT[N, 4]' --attribute axis=1",
     (
-        argument(
+        valued(
             "function",
-            metavar="FILE:FUNCTION",
-            help="file.py:function, or package.module:function; file.py alone takes its model, or its only script",
+            "FILE:FUNCTION",
+            "file.py:function, or package.module:function; file.py alone takes its model, or its only script",
             completes="python",
         ),
         *shared.output("<function>.onnx"),
-        argument("--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"),
-        argument(
-            "--attribute",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="the value of an attribute parameter",
-        ),
+        valued("--input-types", "TYPE", "types in order, or name=type", nargs="+", default=[]),
+        repeated("--attribute", "NAME=VALUE", "the value of an attribute parameter"),
         shared.OPSET,
         switch("--inline", "dissolve the functions that it calls"),
     ),
@@ -41,32 +35,26 @@ EXPORT = Command(
     "A dimension that has a name stays open:\n"
     "  onnxsmith export net.py:model -o net.onnx --input-types 'FLOAT[N, 3, 32, 32]' --verify",
     (
-        argument(
+        valued(
             "module",
-            metavar="FILE:MODULE",
-            help="file.py:module, or package.module:name: a torch.nn.Module, or what makes one without arguments",
+            "FILE:MODULE",
+            "file.py:module, or package.module:name: a torch.nn.Module, or what makes one without arguments",
             completes="python",
         ),
-        argument(
+        valued(
             "--input-types",
+            "TYPE",
+            "types of the inputs, in order or as name=type; the module is traced on made-up inputs",
             nargs="+",
             default=[],
-            metavar="TYPE",
-            help="types of the inputs, in order or as name=type; the module is traced on made-up inputs",
         ),
-        argument(
+        valued(
             "--example",
-            metavar="NAME",
-            help="the file's name for the arguments to trace the module on, a tuple or a dict; "
+            "NAME",
+            "the file's name for the arguments to trace the module on, a tuple or a dict; "
             f"{EXAMPLE_NAME} by default",
         ),
-        argument(
-            "--dim",
-            action="append",
-            default=[],
-            metavar="NAME=SIZE",
-            help="the size of an open dimension while the module is traced",
-        ),
+        repeated("--dim", "NAME=SIZE", "the size of an open dimension while the module is traced"),
         shared.OPSET,
         argument(
             "--functions",
@@ -89,10 +77,10 @@ DECOMPILE = Command(
     "  onnxsmith build net/net.py -o changed.onnx",
     (
         shared.MODELS,
-        argument(
-            *("-o", "--output"),
-            metavar="FOLDER",
-            help="where the module goes; a folder with the name of the model by default; - prints it, and writes no "
+        valued(
+            ("-o", "--output"),
+            "FOLDER",
+            "where the module goes; a folder with the name of the model by default; - prints it, and writes no "
             "files",
             completes="folder",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.cli.declaration import Command, argument, switch
+from onnxsmith.cli.declaration import Command, argument, switch, valued
 from onnxsmith.cli.declared import shared
 from onnxsmith.cli.numbers import tolerance, whole
 
@@ -18,21 +18,12 @@ RUN = Command(
         shared.MODEL,
         *shared.INPUTS,
         switch("--random", "make up the inputs that are not given"),
-        argument(
-            "--output-dir",
-            metavar="FOLDER",
-            help="write each output there, as <name>.npy",
-            completes="folder",
-        ),
+        valued("--output-dir", "FOLDER", "write each output there, as <name>.npy", completes="folder"),
         switch("--force", "replace files in that folder that hold something else"),
         argument("--runtime", choices=("onnxruntime", "reference"), help="what runs the model"),
         switch("--isolated", "run it in a process of its own, for a model that you do not trust"),
-        argument("--timeout", type=float, metavar="SECONDS", help="with --isolated: how long it may take"),
-        argument(
-            "--memory",
-            metavar="AMOUNT",
-            help="with --isolated: how much memory it may take, such as 2GB (Linux)",
-        ),
+        valued("--timeout", "SECONDS", "with --isolated: how long it may take", type=float),
+        valued("--memory", "AMOUNT", "with --isolated: how much memory it may take, such as 2GB (Linux)"),
     ),
     reads_stream=True,
     writes_files=True,
@@ -44,11 +35,11 @@ CHECK = Command(
     "  onnxsmith check net.onnx net.py\n"
     "  onnxsmith check --runtime - < net.onnx",
     (
-        argument(
+        valued(
             "files",
+            "FILE",
+            "model files, or Python files; - is a model from standard input",
             nargs="+",
-            metavar="FILE",
-            help="model files, or Python files; - is a model from standard input",
             completes="program",
         ),
         switch("--runtime", "also load models in the installed runtime"),
@@ -66,30 +57,25 @@ COMPARE = Command(
     "  onnxsmith compare net.py:forward --against net.onnx",
     (
         shared.MODEL_OR_SCRIPT,
-        argument(
+        valued(
             "--against",
-            metavar="OTHER",
-            help="a model file, reference, unoptimized, file.py:script, or torch:package.module:factory",
+            "OTHER",
+            "a model file, reference, unoptimized, file.py:script, or torch:package.module:factory",
             completes="program",
         ),
         switch("--levels", "the same as --against unoptimized: the runtime's optimisations"),
-        argument(
+        valued(
             "--provider",
+            "NAME",
+            "an execution provider for the second run; with no --against, of the same model",
             action="append",
-            metavar="NAME",
-            help="an execution provider for the second run; with no --against, of the same model",
         ),
         *shared.INPUTS,
-        argument(
-            "--rtol", type=tolerance, metavar="NUMBER", help="how far results may be apart, as a part of them"
-        ),
-        argument("--atol", type=tolerance, metavar="NUMBER", help="how far results may be apart"),
-        argument("--memory", metavar="AMOUNT", help="how much of the values is held, such as 500MB"),
-        argument(
-            "--reproduce",
-            metavar="FOLDER",
-            help="write the node there, with its inputs and results",
-            completes="folder",
+        valued("--rtol", "NUMBER", "how far results may be apart, as a part of them", type=tolerance),
+        valued("--atol", "NUMBER", "how far results may be apart", type=tolerance),
+        valued("--memory", "AMOUNT", "how much of the values is held, such as 500MB"),
+        valued(
+            "--reproduce", "FOLDER", "write the node there, with its inputs and results", completes="folder"
         ),
         switch("--force", "replace files in that folder that hold something else"),
     ),
@@ -108,37 +94,25 @@ PROFILE = Command(
     (
         shared.MODEL_OR_SCRIPT,
         *shared.INPUTS,
-        argument(
-            "--runs", type=whole(1), default=10, metavar="N", help="how many runs are measured; 10 by default"
-        ),
-        argument(
-            "--warm-up", type=whole(0), default=3, metavar="N", help="how many runs come before; 3 by default"
-        ),
-        argument(
-            "--threads", type=whole(1, MOST_THREADS), metavar="N", help="how many threads a kernel may use"
-        ),
-        argument(
-            "--provider", action="append", metavar="NAME", help="an execution provider; the CPU by default"
-        ),
+        valued("--runs", "N", "how many runs are measured; 10 by default", type=whole(1), default=10),
+        valued("--warm-up", "N", "how many runs come before; 3 by default", type=whole(0), default=3),
+        valued("--threads", "N", "how many threads a kernel may use", type=whole(1, MOST_THREADS)),
+        valued("--provider", "NAME", "an execution provider; the CPU by default", action="append"),
         argument("--by", choices=("line", "node", "operator", "call"), help="what times are told by"),
-        argument(
-            "--limit",
-            type=whole(0),
-            default=20,
-            metavar="N",
-            help="how many rows are shown; 20 by default, 0 for all",
+        valued(
+            "--limit", "N", "how many rows are shown; 20 by default, 0 for all", type=whole(0), default=20
         ),
         switch("--listing", "show the source with the time of each line"),
-        argument(
+        valued(
             "--against",
-            metavar="OTHER",
-            help="profile another model, or file.py:script, on the same inputs, and compare",
+            "OTHER",
+            "profile another model, or file.py:script, on the same inputs, and compare",
             completes="program",
         ),
-        argument(
-            *("-o", "--output"),
-            metavar="FILE",
-            help="also write a page, or picture, of the model coloured by time",
+        valued(
+            ("-o", "--output"),
+            "FILE",
+            "also write a page, or picture, of the model coloured by time",
             completes="page",
         ),
         shared.FORCE_PICTURE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.cli.declaration import Command, argument, switch
+from onnxsmith.cli.declaration import Command, argument, repeated, switch, valued
 from onnxsmith.cli.declared import shared
 from onnxsmith.cli.numbers import whole
 
@@ -19,13 +19,7 @@ INFO = Command(
         shared.MODELS,
         switch("--weights", "list every weight, the largest first"),
         switch("--nodes", "list every node, with the types of its results"),
-        argument(
-            "--dim",
-            action="append",
-            default=[],
-            metavar="NAME=SIZE",
-            help="the size of a named dimension, for shapes and counts",
-        ),
+        repeated("--dim", "NAME=SIZE", "the size of a named dimension, for shapes and counts"),
     ),
     takes_several=True,
     reads_stream=True,
@@ -40,10 +34,10 @@ VIEW = Command(
     "  onnxsmith view net.py:forward",
     (
         shared.MODEL_OR_SCRIPT,
-        argument(
-            *("-o", "--output"),
-            metavar="FILE",
-            help="a page (.html) or a picture (.svg, .png); without it a page is opened in the browser",
+        valued(
+            ("-o", "--output"),
+            "FILE",
+            "a page (.html) or a picture (.svg, .png); without it a page is opened in the browser",
             completes="page",
         ),
         argument(
@@ -68,19 +62,19 @@ DIFF = Command(
     "  onnxsmith diff - b.onnx < a.onnx",
     (
         shared.MODEL_OR_SCRIPT,
-        argument("other", metavar="OTHER", help="another one", completes="program"),
+        valued("other", "OTHER", "another one", completes="program"),
         switch("--names", "names of nodes, weights and values inside count, too"),
-        argument(
+        valued(
             "--limit",
+            "N",
+            "how many changes of each kind are shown; 40 by default, 0 for all",
             type=whole(0),
             default=40,
-            metavar="N",
-            help="how many changes of each kind are shown; 40 by default, 0 for all",
         ),
-        argument(
-            *("-o", "--output"),
-            metavar="FILE",
-            help="also write a page (.html) or a picture (.svg, .png) with both models side by side",
+        valued(
+            ("-o", "--output"),
+            "FILE",
+            "also write a page (.html) or a picture (.svg, .png) with both models side by side",
             completes="page",
         ),
         shared.FORCE_PICTURE,
@@ -96,24 +90,24 @@ OPS = Command(
     "  onnxsmith ops '*Pool*' --opset 21\n"
     "  onnxsmith ops --domain com.microsoft",
     (
-        argument(
+        valued(
             "names",
+            "NAME",
+            "operators, Conv, or patterns, 'Reduce*'; none lists all",
             nargs="*",
-            metavar="NAME",
-            help="operators, Conv, or patterns, 'Reduce*'; none lists all",
             completes="operators",
         ),
-        argument(
+        valued(
             "--domain",
-            metavar="NAME",
-            help="of this domain alone, ai.onnx for ONNX's own; all by default",
+            "NAME",
+            "of this domain alone, ai.onnx for ONNX's own; all by default",
             completes="domains",
         ),
-        argument(
+        valued(
             "--opset",
-            metavar="N",
+            "N",
+            "the version of the domain; by default what scripts use, and the newest of other domains",
             type=whole(1),
-            help="the version of the domain; by default what scripts use, and the newest of other domains",
         ),
     ),
     takes_several=True,
@@ -123,11 +117,11 @@ EXPLAIN = Command(
     "show the page of an error code",
     "By code or by class:\n  onnxsmith explain C401\n  onnxsmith explain MixedDTypesError C402",
     (
-        argument(
+        valued(
             "codes",
+            "CODE",
+            "codes, C401, or classes, MixedDTypesError; none lists all",
             nargs="*",
-            metavar="CODE",
-            help="codes, C401, or classes, MixedDTypesError; none lists all",
             completes="errors",
         ),
     ),
@@ -143,7 +137,7 @@ COMPLETION = Command(
     "Or look at it first:\n"
     "  onnxsmith completion bash",
     (
-        argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish"),
+        valued("shell", "SHELL", "bash, zsh or fish", choices=SHELLS),
         argument(
             "--names",
             choices=("operators", "domains", "errors"),
