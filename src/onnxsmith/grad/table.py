@@ -5,17 +5,21 @@ Filled by the modules of `rules`, read by `replaying` and `reverse`. Knows no op
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.grad.steps import Cotangents
+from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.registry import Registry
 
 #: Given the step and a cotangent for each output (None where it is zero), the cotangents of its inputs.
 RuleFunction: TypeAlias = Callable[..., Cotangents]
 F = TypeVar("F", bound=RuleFunction)
+#: Given the step, the cotangent of its result, its argument and its result, the cotangent of the argument.
+Unary: TypeAlias = Callable[[Step, Tensor, Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +65,13 @@ def rule(
         return function
 
     return enter
+
+
+def enter_unary(functions: Mapping[str, Unary], domain: str = "") -> None:
+    """Enter the rules of operators of which the first input alone has a cotangent."""
+    for name, function in functions.items():
+        rule(name, domain=domain)(functools.partial(_of_one, function))
+
+
+def _of_one(function: Unary, step: Step, g: Tensor) -> Cotangents:
+    return (function(step, g, step.input(), step.output()),)

@@ -10,17 +10,19 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import chosen
 from onnxsmith.grad.steps import Cotangents, Step
-from onnxsmith.grad.table import rule
+from onnxsmith.grad.table import Unary, enter_unary, rule
 
-
-@rule("Relu")
-def relu(step: Step, g: Tensor) -> Cotangents:
-    return (chosen(step.output() > 0.0, g),)
-
-
-@rule("LeakyRelu")
-def leaky_relu(step: Step, g: Tensor) -> Cotangents:
-    return (op.Where(step.input() > 0.0, g, g * step.number("alpha")),)
+#: The cotangent of an argument x, of the step, the cotangent g of the result, x and the result y.
+_UNARY: dict[str, Unary] = {
+    "Relu": lambda step, g, x, y: chosen(y > 0.0, g),
+    "LeakyRelu": lambda step, g, x, y: op.Where(x > 0.0, g, g * step.number("alpha")),
+    "Elu": lambda step, g, x, y: op.Where(x > 0.0, g, g * (y + step.number("alpha"))),
+    "ThresholdedRelu": lambda step, g, x, y: chosen(x > step.number("alpha"), g),
+    "HardSigmoid": lambda step, g, x, y: chosen(op.And(y > 0.0, y < 1.0), g * step.number("alpha")),
+    "Sigmoid": lambda step, g, x, y: g * (y * (1.0 - y)),
+    "Softplus": lambda step, g, x, y: g * op.Sigmoid(x),
+}
+enter_unary(_UNARY)
 
 
 @rule("PRelu", broadcasts=True)
@@ -28,11 +30,6 @@ def parametric_relu(step: Step, g: Tensor) -> Cotangents:
     x, slope = step.input(0), step.input(1)
     is_positive = x > 0.0
     return lambda: op.Where(is_positive, g, g * slope), lambda: op.Where(is_positive, 0.0, g * x)
-
-
-@rule("Elu")
-def exponential_linear(step: Step, g: Tensor) -> Cotangents:
-    return (op.Where(step.input() > 0.0, g, g * (step.output() + step.number("alpha"))),)
 
 
 @rule("Selu")
@@ -47,17 +44,6 @@ def continuous_exponential_linear(step: Step, g: Tensor) -> Cotangents:
     return (op.Where(step.input() > 0.0, g, g * (step.output() / alpha + 1.0)),)
 
 
-@rule("ThresholdedRelu")
-def thresholded_relu(step: Step, g: Tensor) -> Cotangents:
-    return (chosen(step.input() > step.number("alpha"), g),)
-
-
-@rule("HardSigmoid")
-def hard_sigmoid(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (chosen(op.And(y > 0.0, y < 1.0), g * step.number("alpha")),)
-
-
 @rule("HardSwish")
 def hard_swish(step: Step, g: Tensor) -> Cotangents:
     x = step.input()
@@ -69,17 +55,6 @@ def hard_swish(step: Step, g: Tensor) -> Cotangents:
 def shrink(step: Step, g: Tensor) -> Cotangents:
     x, bound = step.input(), step.number("lambd")
     return (chosen(op.Or(x < -bound, x > bound), g),)
-
-
-@rule("Sigmoid")
-def sigmoid(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (g * (y * (1.0 - y)),)
-
-
-@rule("Softplus")
-def softplus(step: Step, g: Tensor) -> Cotangents:
-    return (g * op.Sigmoid(step.input()),)
 
 
 @rule("Softsign")

@@ -8,136 +8,47 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of
-from onnxsmith.grad.table import rule
+from onnxsmith.grad.table import Unary, enter_unary, rule
+
+#: The cotangent of an argument x, of the step, the cotangent g of the result, x and the result y.
+_UNARY: dict[str, Unary] = {
+    "Neg": lambda step, g, x, y: -g,
+    "Abs": lambda step, g, x, y: g * op.Sign(x),  # 0 at 0, as torch has it
+    "Reciprocal": lambda step, g, x, y: scaled(step, g, -(y * y)),
+    "Sqrt": lambda step, g, x, y: divided(step, g, y * 2.0),
+    "Exp": lambda step, g, x, y: scaled(step, g, y),
+    "Log": lambda step, g, x, y: divided(step, g, x),
+    "Sin": lambda step, g, x, y: g * op.Cos(x),
+    "Cos": lambda step, g, x, y: -(g * op.Sin(x)),
+    "Tan": lambda step, g, x, y: scaled(step, g, y * y + 1.0),
+    "Asin": lambda step, g, x, y: divided(step, g, op.Sqrt(1.0 - x * x)),
+    "Acos": lambda step, g, x, y: -divided(step, g, op.Sqrt(1.0 - x * x)),
+    "Atan": lambda step, g, x, y: g / (x * x + 1.0),
+    "Sinh": lambda step, g, x, y: scaled(step, g, op.Cosh(x)),
+    "Cosh": lambda step, g, x, y: scaled(step, g, op.Sinh(x)),
+    "Tanh": lambda step, g, x, y: g * (1.0 - y * y),
+    "Asinh": lambda step, g, x, y: g / op.Sqrt(x * x + 1.0),
+    "Acosh": lambda step, g, x, y: divided(step, g, op.Sqrt(x * x - 1.0)),
+    "Atanh": lambda step, g, x, y: divided(step, g, 1.0 - x * x),
+    "Erf": lambda step, g, x, y: g * (op.Exp(-(x * x)) * (2.0 / math.sqrt(math.pi))),
+}
+enter_unary(_UNARY)
 
 
 @rule("Identity")
 def identity(step: Step, g: Tensor) -> Cotangents:
+    """Of sequences, too."""
     return (g,)
 
 
-@rule("Neg")
-def negation(step: Step, g: Tensor) -> Cotangents:
-    return (-g,)
-
-
-@rule("Abs")
-def absolute(step: Step, g: Tensor) -> Cotangents:
-    return (g * op.Sign(step.input()),)  # 0 at 0, as torch has it
-
-
 @rule(
-    *("Ceil", "Floor", "Round", "Sign", "Hardmax", "Shape", "Size", "IsNaN", "IsInf", "Not"),
+    *("Ceil", "Floor", "Round", "Sign", "Hardmax", "Shape", "Size", "IsNaN", "IsInf", "Not", "OneHot"),
     *("ArgMax", "ArgMin", "NonZero", "EyeLike", "RandomNormalLike", "RandomUniformLike", "Bernoulli"),
-    *(
-        "Equal",
-        "Less",
-        "LessOrEqual",
-        "Greater",
-        "GreaterOrEqual",
-        "OneHot",
-        "Multinomial",
-        "ConstantOfShape",
-    ),
+    *("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Multinomial", "ConstantOfShape"),
 )
 def constant_in_steps(step: Step, *g: Tensor | None) -> Cotangents:
     """Functions that change in steps, or not at all: the derivative is zero wherever there is one."""
     return ()
-
-
-@rule("Reciprocal")
-def reciprocal(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (scaled(step, g, -(y * y)),)
-
-
-@rule("Sqrt")
-def square_root(step: Step, g: Tensor) -> Cotangents:
-    return (divided(step, g, step.output() * 2.0),)
-
-
-@rule("Exp")
-def exponential(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, step.output()),)
-
-
-@rule("Log")
-def logarithm(step: Step, g: Tensor) -> Cotangents:
-    return (divided(step, g, step.input()),)
-
-
-@rule("Sin")
-def sine(step: Step, g: Tensor) -> Cotangents:
-    return (g * op.Cos(step.input()),)
-
-
-@rule("Cos")
-def cosine(step: Step, g: Tensor) -> Cotangents:
-    return (-(g * op.Sin(step.input())),)
-
-
-@rule("Tan")
-def tangent(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (scaled(step, g, y * y + 1.0),)
-
-
-@rule("Asin")
-def arc_sine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, op.Sqrt(1.0 - x * x)),)
-
-
-@rule("Acos")
-def arc_cosine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (-divided(step, g, op.Sqrt(1.0 - x * x)),)
-
-
-@rule("Atan")
-def arc_tangent(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g / (x * x + 1.0),)
-
-
-@rule("Sinh")
-def hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, op.Cosh(step.input())),)
-
-
-@rule("Cosh")
-def hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, op.Sinh(step.input())),)
-
-
-@rule("Tanh")
-def hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (g * (1.0 - y * y),)
-
-
-@rule("Asinh")
-def inverse_hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g / op.Sqrt(x * x + 1.0),)
-
-
-@rule("Acosh")
-def inverse_hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, op.Sqrt(x * x - 1.0)),)
-
-
-@rule("Atanh")
-def inverse_hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, 1.0 - x * x),)
-
-
-@rule("Erf")
-def error_function(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g * (op.Exp(-(x * x)) * (2.0 / math.sqrt(math.pi))),)
 
 
 @rule("Cast", "CastLike")

@@ -10,7 +10,7 @@ from onnxsmith.grad.broadcasting import expanded_to
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
-from onnxsmith.grad.table import rule
+from onnxsmith.grad.table import Unary, enter_unary, rule
 
 
 def _axes(step: Step) -> Tensor | Array | None:
@@ -51,15 +51,17 @@ def _reduced(name: str, x: Tensor, step: Step) -> Tensor:
     return getattr(op, name)(x, keepdims=1) if axes is None else getattr(op, name)(x, axes, keepdims=1)
 
 
-@rule("ReduceSum")
-def sum_along(step: Step, g: Tensor) -> Cotangents:
-    return (expanded_to(kept(step, g), step.input()),)
-
-
-@rule("ReduceMean")
-def mean_along(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (expanded_to(kept(step, g) / _count(step), x),)
+#: The cotangent of an argument x, of the step, the cotangent g of the result, x and the result y.
+_UNARY: dict[str, Unary] = {
+    "ReduceSum": lambda step, g, x, y: expanded_to(kept(step, g), x),
+    "ReduceMean": lambda step, g, x, y: expanded_to(kept(step, g) / _count(step), x),
+    "ReduceSumSquare": lambda step, g, x, y: x * (kept(step, g) * 2.0),
+    "ReduceL1": lambda step, g, x, y: op.Sign(x) * kept(step, g),
+    "ReduceLogSum": lambda step, g, x, y: expanded_to(
+        divided(step, kept(step, g), _reduced("ReduceSum", x, step)), x
+    ),
+}
+enter_unary(_UNARY)
 
 
 def _count(step: Step) -> Tensor | float:
@@ -77,27 +79,11 @@ def _count(step: Step) -> Tensor | float:
     return op.Cast(count, to=dtype_of(x))
 
 
-@rule("ReduceSumSquare")
-def sum_of_squares(step: Step, g: Tensor) -> Cotangents:
-    return (step.input() * (kept(step, g) * 2.0),)
-
-
-@rule("ReduceL1")
-def sum_of_magnitudes(step: Step, g: Tensor) -> Cotangents:
-    return (op.Sign(step.input()) * kept(step, g),)
-
-
 @rule("ReduceL2")
 def norm(step: Step, g: Tensor) -> Cotangents:
     x, y = step.input(), kept(step, step.output())
     is_zero = op.Equal(y, 0.0)  # torch's norm is flat there
     return (x * op.Where(is_zero, 0.0, kept(step, g) / op.Where(is_zero, 1.0, y)),)
-
-
-@rule("ReduceLogSum")
-def logarithm_of_sum(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (expanded_to(divided(step, kept(step, g), _reduced("ReduceSum", x, step)), x),)
 
 
 @rule("ReduceLogSumExp")

@@ -26,7 +26,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step
-from onnxsmith.grad.table import rule
+from onnxsmith.grad.table import Unary, enter_unary, rule
 from onnxsmith.types.dtypes import DType
 
 #: The derivative of the error function at 0.
@@ -57,10 +57,39 @@ def fraction(step: Step, g: Tensor | None, _: Tensor | None = None) -> Cotangent
     return (g,)
 
 
-@rule("cbrt", domain=ALGORITHMS)
-def third_root(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (divided(step, g, y * y * 3.0),)
+#: The cotangent of an argument x, of the step, the cotangent g of the result, x and the result y.
+_UNARY: dict[str, Unary] = {
+    "cbrt": lambda step, g, x, y: divided(step, g, y * y * 3.0),
+    "sin": lambda step, g, x, y: g * _of(circular.cos, x),
+    "cos": lambda step, g, x, y: -(g * _of(circular.sin, x)),
+    "tan": lambda step, g, x, y: scaled(step, g, y * y + 1.0),
+    "asin": lambda step, g, x, y: divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),
+    "acos": lambda step, g, x, y: -divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),
+    "atan": lambda step, g, x, y: g / (x * x + 1.0),
+    "sinh": lambda step, g, x, y: scaled(step, g, _of(circular.cosh, x)),
+    "cosh": lambda step, g, x, y: scaled(step, g, _of(circular.sinh, x)),
+    "tanh": lambda step, g, x, y: g * (1.0 - y * y),
+    "asinh": lambda step, g, x, y: g / op.Sqrt(x * x + 1.0),
+    "acosh": lambda step, g, x, y: divided(step, g, op.Sqrt((x - 1.0) * (x + 1.0))),
+    "atanh": lambda step, g, x, y: divided(step, g, (1.0 - x) * (1.0 + x)),
+    "log1p": lambda step, g, x, y: divided(step, g, x + 1.0),
+    "log2": lambda step, g, x, y: divided(step, g, x * math.log(2.0)),
+    "log10": lambda step, g, x, y: divided(step, g, x * math.log(10.0)),
+    "entropy": lambda step, g, x, y: scaled(step, g, -op.Log(x) - 1.0),
+    "expm1": lambda step, g, x, y: scaled(step, g, y + 1.0),
+    "erf": lambda step, g, x, y: g * (op.Exp(-(x * x)) * _ERF_SLOPE),
+    "erfc": lambda step, g, x, y: -(g * (op.Exp(-(x * x)) * _ERF_SLOPE)),
+    "erfinv": lambda step, g, x, y: scaled(step, g, op.Exp(y * y) * (1.0 / _ERF_SLOPE)),
+    "normal": lambda step, g, x, y: g * (op.Exp(x * x * -0.5) * _DENSITY),
+    "normal_quantile": lambda step, g, x, y: scaled(step, g, op.Exp(y * y * 0.5) * (1.0 / _DENSITY)),
+    "lgamma": lambda step, g, x, y: scaled(step, g, _of(gamma.digamma, x)),
+    "digamma": lambda step, g, x, y: scaled(step, g, cast(Tensor, zeta.trigamma(x, DType.DOUBLE))),
+    "i0": lambda step, g, x, y: scaled(step, g, _of(bessel.i1, x)),
+    "scaled_i0": lambda step, g, x, y: g * (_of(bessel.scaled_i1, x) - op.Sign(x) * y),
+    "j0": lambda step, g, x, y: -(g * _of(bessel.j1, x)),
+    "y0": lambda step, g, x, y: -scaled(step, g, _of(bessel.y1, x)),
+}
+enter_unary(_UNARY, domain=ALGORITHMS)
 
 
 @rule("nextafter", domain=ALGORITHMS, broadcasts=True)
@@ -103,74 +132,6 @@ def whole_quotient_and_remainder(
 # -- circular and hyperbolic ---------------------------------------------------------------------------------
 
 
-@rule("sin", domain=ALGORITHMS)
-def sine(step: Step, g: Tensor) -> Cotangents:
-    return (g * _of(circular.cos, step.input()),)
-
-
-@rule("cos", domain=ALGORITHMS)
-def cosine(step: Step, g: Tensor) -> Cotangents:
-    return (-(g * _of(circular.sin, step.input())),)
-
-
-@rule("tan", domain=ALGORITHMS)
-def tangent(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (scaled(step, g, y * y + 1.0),)
-
-
-@rule("asin", domain=ALGORITHMS)
-def arc_sine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),)
-
-
-@rule("acos", domain=ALGORITHMS)
-def arc_cosine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (-divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),)
-
-
-@rule("atan", domain=ALGORITHMS)
-def arc_tangent(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g / (x * x + 1.0),)
-
-
-@rule("sinh", domain=ALGORITHMS)
-def hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, _of(circular.cosh, step.input())),)
-
-
-@rule("cosh", domain=ALGORITHMS)
-def hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, _of(circular.sinh, step.input())),)
-
-
-@rule("tanh", domain=ALGORITHMS)
-def hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (g * (1.0 - y * y),)
-
-
-@rule("asinh", domain=ALGORITHMS)
-def inverse_hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g / op.Sqrt(x * x + 1.0),)
-
-
-@rule("acosh", domain=ALGORITHMS)
-def inverse_hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, op.Sqrt((x - 1.0) * (x + 1.0))),)
-
-
-@rule("atanh", domain=ALGORITHMS)
-def inverse_hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (divided(step, g, (1.0 - x) * (1.0 + x)),)
-
-
 @rule("atan2", domain=ALGORITHMS, broadcasts=True)
 def angle(step: Step, g: Tensor) -> Cotangents:
     """Flat at the origin, as torch has it."""
@@ -195,21 +156,6 @@ def _ratio(part: Tensor, whole: Tensor) -> Tensor:
 # -- exponentials and error functions ------------------------------------------------------------------------
 
 
-@rule("log1p", domain=ALGORITHMS)
-def logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
-    return (divided(step, g, step.input() + 1.0),)
-
-
-@rule("log2", domain=ALGORITHMS)
-def logarithm_to_base_2(step: Step, g: Tensor) -> Cotangents:
-    return (divided(step, g, step.input() * math.log(2.0)),)
-
-
-@rule("log10", domain=ALGORITHMS)
-def logarithm_to_base_10(step: Step, g: Tensor) -> Cotangents:
-    return (divided(step, g, step.input() * math.log(10.0)),)
-
-
 @rule("logaddexp", domain=ALGORITHMS, broadcasts=True)
 def logarithm_of_two_exponentials(step: Step, g: Tensor) -> Cotangents:
     return _by_share(step, g, 1.0)
@@ -226,11 +172,6 @@ def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
     are_infinite = op.And(op.Equal(x, y), op.IsInf(x))
     distance = op.Where(are_infinite, 0.0, x - y) * unit
     return (lambda: g * op.Sigmoid(distance)), (lambda: g * op.Sigmoid(-distance))
-
-
-@rule("entropy", domain=ALGORITHMS)
-def entropy(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, -op.Log(step.input()) - 1.0),)
 
 
 @rule("xlogy", domain=ALGORITHMS, broadcasts=True)
@@ -259,39 +200,10 @@ def _by_factor(step: Step, g: Tensor, product: Tensor, argument: Tensor) -> Tens
     return op.Where(is_edge, 0.0, product)
 
 
-@rule("expm1", domain=ALGORITHMS)
-def exponential_less_one(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, step.output() + 1.0),)
-
-
-@rule("erf", domain=ALGORITHMS)
-def error_function(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g * (op.Exp(-(x * x)) * _ERF_SLOPE),)
-
-
-@rule("erfc", domain=ALGORITHMS)
-def rest_of_error_function(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (-(g * (op.Exp(-(x * x)) * _ERF_SLOPE)),)
-
-
 @rule("erfcx", domain=ALGORITHMS)
 def scaled_rest_of_error_function(step: Step, g: Tensor) -> Cotangents:
     slope = step.input() * step.output() * 2.0 - _ERF_SLOPE
     return (scaled(step, g, slope),)
-
-
-@rule("erfinv", domain=ALGORITHMS)
-def inverse_of_error_function(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (scaled(step, g, op.Exp(y * y) * (1.0 / _ERF_SLOPE)),)
-
-
-@rule("normal", domain=ALGORITHMS)
-def normal_distribution(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g * (op.Exp(x * x * -0.5) * _DENSITY),)
 
 
 @rule("log_of_normal", domain=ALGORITHMS)
@@ -301,35 +213,7 @@ def logarithm_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
     return (g * (2.0 * _DENSITY / _of(error_functions.erfcx, t)),)
 
 
-@rule("normal_quantile", domain=ALGORITHMS)
-def quantile_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
-    y = step.output()
-    return (scaled(step, g, op.Exp(y * y * 0.5) * (1.0 / _DENSITY)),)
-
-
 # -- gamma and Bessel functions ------------------------------------------------------------------------------
-
-
-@rule("lgamma", domain=ALGORITHMS)
-def logarithm_of_gamma(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, _of(gamma.digamma, step.input())),)
-
-
-@rule("digamma", domain=ALGORITHMS)
-def slope_of_logarithm_of_gamma(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (scaled(step, g, cast(Tensor, zeta.trigamma(x, DType.DOUBLE))),)
-
-
-@rule("i0", domain=ALGORITHMS)
-def modified_bessel_0(step: Step, g: Tensor) -> Cotangents:
-    return (scaled(step, g, _of(bessel.i1, step.input())),)
-
-
-@rule("scaled_i0", domain=ALGORITHMS)
-def scaled_modified_bessel_0(step: Step, g: Tensor) -> Cotangents:
-    x = step.input()
-    return (g * (_of(bessel.scaled_i1, x) - op.Sign(x) * step.output()),)
 
 
 @rule("i1", domain=ALGORITHMS)
@@ -344,13 +228,3 @@ def scaled_modified_bessel_1(step: Step, g: Tensor) -> Cotangents:
     x, y = step.input(), step.output()
     slope = _of(bessel.scaled_i0, x) - y * op.Sign(x) - y / op.Where(op.Equal(x, 0.0), 1.0, x)
     return (g * op.Where(op.Equal(x, 0.0), 0.5, slope),)
-
-
-@rule("j0", domain=ALGORITHMS)
-def bessel_0(step: Step, g: Tensor) -> Cotangents:
-    return (-(g * _of(bessel.j1, step.input())),)
-
-
-@rule("y0", domain=ALGORITHMS)
-def second_bessel_0(step: Step, g: Tensor) -> Cotangents:
-    return (-scaled(step, g, _of(bessel.y1, step.input())),)
