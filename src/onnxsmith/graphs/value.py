@@ -24,20 +24,18 @@ if TYPE_CHECKING:
 
 
 class SymbolicValue(Value):
-    """A value that exists when the model runs: what is known of it, and where it was made."""
+    """A value that exists when the model runs: what is known of it, and where it was made.
+
+    `made_in` made it, and `scope` has it now: a draft may have been kept since. Its classes have the slots, since a
+    tensor and a sequence have others besides.
+    """
 
     __slots__ = ()
     is_symbolic: ClassVar[bool] = True
-
-    def __format__(self, spec: str) -> str:
-        return repr(self)
-
-
-@shown_as("Tensor")
-class SymbolicTensor(Tensor, SymbolicValue):
-    """A tensor of a graph. `made_in` made it, and `scope` has it now: a draft may have been kept since."""
-
-    __slots__ = ("_known", "made_in", "place", "record")
+    record: ValueRecord
+    made_in: GraphTarget
+    place: Place | None
+    _known: Known
 
     def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
         self.record = record
@@ -67,6 +65,16 @@ class SymbolicTensor(Tensor, SymbolicValue):
     def name(self) -> str:
         """Its name in the graph."""
         return self.record.name
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+
+@shown_as("Tensor")
+class SymbolicTensor(SymbolicValue, Tensor):
+    """A tensor of a graph."""
+
+    __slots__ = ("_known", "made_in", "place", "record")
 
     def as_number(self) -> Number:
         return number(self)
@@ -119,39 +127,10 @@ class SymbolicShape(SymbolicTensor):
 
 
 @shown_as("sequence")
-class SymbolicSequence(TensorSequence, SymbolicValue):
+class SymbolicSequence(SymbolicValue, TensorSequence):
     """A sequence or optional of a graph."""
 
     __slots__ = ("_known", "made_in", "place", "record")
-
-    def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
-        self.record = record
-        self._known = known
-        self.made_in = scope
-        self.place = place
-
-    @property
-    def known(self) -> Known:
-        return self._known
-
-    @property
-    def scope(self) -> GraphTarget:
-        """The graph it belongs to."""
-        return self.made_in if self.made_in.absorbed_by is None else self.made_in.home
-
-    @property
-    def target(self) -> GraphTarget:
-        return self.scope
-
-    @property
-    def span(self) -> Span | None:
-        """Where it was made."""
-        return span_at(self.place)
-
-    @property
-    def name(self) -> str:
-        """Its name in the graph."""
-        return self.record.name
 
     def __repr__(self) -> str:
         return shown_text(f"<symbolic {self.known.type!r} {self.name}>")

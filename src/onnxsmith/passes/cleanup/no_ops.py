@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Outcome
@@ -58,14 +60,8 @@ def cast_like(at: Attempt) -> Outcome:
 
 #: Element types by what they hold: to one whose set contains that of the other nothing is lost.
 _INTEGERS = {
-    ir.DataType.INT8: (True, 7),
-    ir.DataType.INT16: (True, 15),
-    ir.DataType.INT32: (True, 31),
-    ir.DataType.INT64: (True, 63),
-    ir.DataType.UINT8: (False, 8),
-    ir.DataType.UINT16: (False, 16),
-    ir.DataType.UINT32: (False, 32),
-    ir.DataType.UINT64: (False, 64),
+    **{ir.DataType[f"INT{bits}"]: (True, bits - 1) for bits in (8, 16, 32, 64)},
+    **{ir.DataType[f"UINT{bits}"]: (False, bits) for bits in (8, 16, 32, 64)},
 }
 _FLOATS = {
     ir.DataType.FLOAT16: (11, 5), ir.DataType.BFLOAT16: (8, 8), ir.DataType.FLOAT: (24, 8), ir.DataType.DOUBLE: (53, 11)
@@ -278,11 +274,13 @@ def split_of_one(at: Attempt) -> Outcome:
     return at.input(0) if len(at.node.outputs) == 1 else None
 
 
+#: Reductions that may do nothing.
+_REDUCES_NOTHING = ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceSum")
+
+
 def reduce_nothing(at: Attempt) -> Outcome:
     """A reduction over no axes, which says that it then does nothing."""
     if not int_attribute(at.node, "noop_with_empty_axes", 0):
-        return None
-    if at.node.op_type not in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceSum"):
         return None
     axes = at.numbers(1)
     return at.input(0) if at.input(1) is None or axes == () else None
@@ -322,7 +320,7 @@ def where_known(at: Attempt) -> Outcome:
     return chosen if same_shape(chosen, at.node.outputs[0]) else None
 
 
-NO_OPS = {
+NO_OPS: dict[str, list[Callable[[Attempt], Outcome]]] = {
     "Identity": [identity],
     "Cast": [cast, cast_of_cast],
     "CastLike": [cast_like],
@@ -334,34 +332,18 @@ NO_OPS = {
     "Pad": [pad],
     "Slice": [slice_all],
     "Concat": [concat_of_one],
-    "Sum": [of_one],
-    "Max": [of_one],
-    "Min": [of_one],
-    "Mean": [of_one],
+    **{each: [of_one] for each in ("Sum", "Max", "Min", "Mean")},
     "Add": [plus_zero],
     "Sub": [minus_zero],
     "Mul": [times_one],
-    "Div": [by_one],
-    "Pow": [by_one],
-    "Not": [twice],
-    "Neg": [twice],
-    "Relu": [same_again],
-    "Abs": [same_again],
-    "Ceil": [same_again],
-    "Floor": [same_again],
-    "Round": [same_again],
-    "Sign": [same_again],
+    **{each: [by_one] for each in ("Div", "Pow")},
+    **{each: [twice] for each in ("Not", "Neg")},
+    **{each: [same_again] for each in ("Relu", "Abs", "Ceil", "Floor", "Round", "Sign")},
     "Clip": [clip],
     "Split": [split_of_one],
-    "ReduceMax": [reduce_nothing],
-    "ReduceMin": [reduce_nothing],
-    "ReduceMean": [reduce_nothing],
-    "ReduceProd": [reduce_nothing],
-    "ReduceSum": [reduce_nothing],
-    "Squeeze": [squeeze_nothing],
-    "Unsqueeze": [squeeze_nothing],
+    **{each: [reduce_nothing] for each in _REDUCES_NOTHING},
+    **{each: [squeeze_nothing] for each in ("Squeeze", "Unsqueeze")},
     "Flatten": [flatten],
-    "Resize": [resize_nothing],
-    "Upsample": [resize_nothing],
+    **{each: [resize_nothing] for each in ("Resize", "Upsample")},
     "Where": [where_known],
 }
