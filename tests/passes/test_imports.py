@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-PARTS = ("versions", "surgery", "rules", "optimizing", "verifying", "inlining", "editor")
+PARTS = ("versions", "surgery", "rules", "optimizing", "verifying", "typing_values", "editor")
 
 
 @pytest.mark.parametrize("part", PARTS)

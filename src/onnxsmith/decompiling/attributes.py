@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from onnxsmith.decompiling.script_writer import ScriptWriter
 
 _Kind = ir.AttributeType
+#: The texts of plain attributes, and of the items of lists.
+_PLAIN: dict[ir.AttributeType, Callable[[Any], Text]] = {
+    _Kind.FLOAT: lambda value: number(float(value)),
+    _Kind.INT: lambda value: str(int(value)),
+    _Kind.STRING: text_of,
+}
+_LISTED = {_Kind.FLOATS: _PLAIN[_Kind.FLOAT], _Kind.INTS: _PLAIN[_Kind.INT], _Kind.STRINGS: text_of}
 _LISTS = (_Kind.INTS, _Kind.FLOATS, _Kind.STRINGS, _Kind.TENSORS, _Kind.TYPE_PROTOS)
 
 
@@ -48,19 +55,11 @@ def attribute_text(
 
 
 def _value(script: ScriptWriter, node: ir.Node, name: str, kind: ir.AttributeType, value: Any) -> Text:
+    if kind in _PLAIN:
+        return _PLAIN[kind](value)
+    if kind in _LISTED:
+        return listed([_LISTED[kind](each) for each in value])
     match kind:
-        case _Kind.FLOAT:
-            return number(float(value))
-        case _Kind.INT:
-            return str(int(value))
-        case _Kind.STRING:
-            return text_of(value)
-        case _Kind.FLOATS:
-            return listed([number(float(each)) for each in value])
-        case _Kind.INTS:
-            return listed([str(int(each)) for each in value])
-        case _Kind.STRINGS:
-            return listed([text_of(each) for each in value])
         case _Kind.TENSOR:
             return _tensor(script, node, name, value)
         case _Kind.TENSORS:
@@ -92,16 +91,6 @@ def _numpy_name(dtype: DType) -> str:
 
 def default_text(kind: ir.AttributeType, value: Any) -> Text | None:
     """The default of an attribute parameter; None for kinds that have no text."""
-    match kind:
-        case _Kind.FLOAT:
-            return number(float(value))
-        case _Kind.INT:
-            return str(int(value))
-        case _Kind.STRING:
-            return text_of(value)
-        case _Kind.FLOATS | _Kind.INTS | _Kind.STRINGS:
-            make = {_Kind.FLOATS: number, _Kind.INTS: str, _Kind.STRINGS: text_of}[kind]
-            items = [cast(Any, make)(each) for each in cast("Sequence[Any]", value)]
-            return tuple_of(items)
-        case _:
-            return None
+    if kind in _PLAIN:
+        return _PLAIN[kind](value)
+    return tuple_of([_LISTED[kind](each) for each in value]) if kind in _LISTED else None

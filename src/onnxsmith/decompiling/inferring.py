@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import onnx_ir as ir
 
@@ -53,18 +52,11 @@ def look_at(model: ir.Model) -> Findings:
     return findings
 
 
-def look_at_function(function: ir.Function) -> Findings:
-    """Look through a function alone, for inputs of any type."""
-    findings = Findings()
-    _look(function.graph, {}, function.opset_imports, findings, State())
-    return findings
-
-
 def _look(
     graph: ir.Graph, functions: Functions, imports: Mapping[str, int], findings: Findings, state: State
 ) -> None:
     walk = _Look(functions, imports, {}, {}, state)
-    walk.findings = findings
+    walk.findings, walk.inferred = findings, {}
     for value in graph.inputs:
         walk.known[value] = Known(type_from_ir(value.type, value.shape))
     walk.graph(graph)
@@ -79,18 +71,8 @@ class _Look(Walk):
     """Goes on where a node cannot work, and believes what the model says of a value where inference says less."""
 
     findings: Findings
-
-    def __init__(
-        self,
-        functions: Functions,
-        opset_imports: Mapping[str, int],
-        sizes: Mapping[str, Dimension],
-        attributes: Mapping[str, Any],
-        state: State,
-    ) -> None:
-        super().__init__(functions, opset_imports, sizes, attributes, state)
-        #: What inference alone knows.
-        self.inferred: dict[ir.Value, AnyValueType] = {}
+    #: What inference alone knows.
+    inferred: dict[ir.Value, AnyValueType]
 
     def graph(self, graph: ir.Graph) -> list[Known]:
         for value in graph.initializers.values():

@@ -119,14 +119,7 @@ class Step:
 
 def content_of(value: Value | None) -> Array | None:
     """The known content of a value, as an array; None where a part of it is not known."""
-    data = None if value is None else value.known.data
-    if isinstance(data, np.ndarray):
-        return data
-    if isinstance(data, int):
-        return np.asarray(data, np.int64)
-    if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
-        return np.array(data, np.int64)
-    return None
+    return None if value is None else value.known.array()
 
 
 def shape_of(value: Value) -> Shape | None:
@@ -139,6 +132,13 @@ def dtype_of(value: Value) -> DType | None:
     """The element type of a tensor; None of anything else."""
     kind = value.known.type
     return kind.dtype if isinstance(kind, TensorType) else None
+
+
+def numpy_of(value: Value) -> np.dtype[np.float32]:
+    """The element type of a tensor that has a derivative, as numpy has it."""
+    dtype = dtype_of(value)
+    assert dtype is not None  # what has a derivative has an element type
+    return dtype.numpy
 
 
 def is_real(value: Value) -> bool:

@@ -16,7 +16,7 @@ from onnxsmith.algorithms.values import Size, int64s, size_of
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorOrArray
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.steps import Step
+from onnxsmith.grad.steps import Step, numpy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,9 @@ class Window:
     def spread(self, x: Tensor) -> Tensor:
         """Each element added to all places of its window: the way back from sums over windows."""
         flat = op.Reshape(x, op.Concat(np.array([-1, 1]), op.Shape(x, start=2), axis=0))
-        ones = np.ones((1, 1, *self.kernel), _numpy(x))
+        ones = np.ones((1, 1, *self.kernel), numpy_of(x))
         made = op.ConvTranspose(flat, ones, strides=self.strides, dilations=self.dilations)
         return op.Reshape(made, op.Concat(op.Shape(x, end=2), op.Shape(made, start=2), axis=0))
-
-
-def _numpy(x: Tensor) -> np.dtype[np.float32]:
-    dtype = x.dtype
-    assert dtype is not None  # what has a derivative has an element type
-    return dtype.numpy
 
 
 def window_of(step: Step, x: Tensor, y: Tensor, kernel: tuple[int, ...]) -> Window:

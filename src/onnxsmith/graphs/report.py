@@ -110,6 +110,8 @@ class PassedRawModel(PassedModel, RawModel):
         self.report = report
 
 
-def with_report(made: Model, report: Report) -> PassedModel:
-    """A model that passes have made, with what they did."""
-    return PassedRawModel(made.proto, report) if made.is_proto_only else PassedModel(made.ir, report)
+def with_report(made: Model, report: Report, given: Model) -> PassedModel:
+    """A model that passes have made of a given one, with what they did."""
+    result = PassedRawModel(made.proto, report) if made.is_proto_only else PassedModel(made.ir, report)
+    result.place = given.place
+    return result

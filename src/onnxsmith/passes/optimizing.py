@@ -9,10 +9,8 @@ from typing import Literal, cast
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeValueError,
-    CallError,
     VersionConversionError,
 )
 from onnxsmith.graphs.function import BACKWARD_OF
@@ -55,7 +53,7 @@ from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import Held, check_model, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
 from onnxsmith.passes.values import fixed_shape
@@ -110,31 +108,22 @@ def optimize(
            1 x transpose of transpose
            1 x times one
     """
-    _check_model(model)
+    check_model(model, "optimize")
     _check_opset(opset)
     _check_unroll(unroll)
     _check_domains(domains)
     check_inputs(model, verify)
     wanted = _Wanted(inline, opset, unroll, bool(domains))
     result = _optimized(model, wanted)
-    if verify is not False:
-        verify_passes(
-            model,
-            result,
-            None if verify is True else verify,
-            lambda changes: _optimized(model, wanted, changes),
-            "optimised",
-            "that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
-        )
+    verify_passes(
+        model,
+        result,
+        verify,
+        lambda changes: _optimized(model, wanted, changes),
+        "optimised",
+        "that is a mistake of ours, please report it; optimize(model) without verify gives it as it is",
+    )
     return result
-
-
-def _check_model(model: object) -> None:
-    if not isinstance(model, Model):
-        raise CallError(
-            f"optimize needs a Model, not {described_type(type(model))}",
-            help="optimize(onnxsmith.load('m.onnx')); Model.from_proto takes a ModelProto",
-        )
 
 
 def _check_opset(opset: object) -> None:
@@ -224,9 +213,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
     report.close(changed, edit.log.finished())
     if any(name.startswith(f"{DOMAIN}:") for name in report.operators_after.keys() - report.operators_before):
         report.notes.append(f"operators of {DOMAIN} are in it now: it runs on ONNX Runtime alone")
-    result = with_report(finished(held), report)
-    result.place = model.place
-    return result
+    return with_report(finished(held), report, model)
 
 
 def _has_open_attention(model: ir.Model) -> bool:

@@ -208,16 +208,20 @@ def runtime_limit(model: Model) -> str | None:
 def verify_passes(
     model: Model,
     result: PassedModel,
-    given: GivenInputs | None,
+    verify: bool | GivenInputs,
     again: Callable[[int], PassedModel] | None,
     called: str,
     remedy: str,
 ) -> None:
     """Note in its report whether a model that passes have made gives what it gave. Raises VerificationError.
 
+    `verify` False leaves it out, True makes inputs up.
     `again` makes the model with the first so many of the changes: the error names the first that is one too many.
     It is None for a conversion, which is all or nothing: the error names the first node that gives something else.
     """
+    if verify is False:
+        return
+    given = None if verify is True else verify
     found = verdict_on(model, result, given)
     result.report.verification = found.text
     if found.is_equal is not False:

@@ -10,7 +10,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.rules.indexing import as_int64
-from onnxsmith.grad.steps import Cotangents, Step
+from onnxsmith.grad.steps import Cotangents, Step, numpy_of
 from onnxsmith.grad.table import rule
 
 
@@ -35,7 +35,7 @@ def _labels(step: Step, x: Tensor) -> _Labels:
     safe = labels if is_kept is None else op.Where(is_kept, labels, np.int64(0))
     weights = step.optional(2)
     weight = (
-        op.Expand(np.ones(1, _numpy(x)), op.Shape(labels)) if weights is None else op.Gather(weights, safe)
+        op.Expand(np.ones(1, numpy_of(x)), op.Shape(labels)) if weights is None else op.Gather(weights, safe)
     )
     return _Labels(safe, is_kept, weight if is_kept is None else op.Where(is_kept, weight, 0.0))
 
@@ -64,12 +64,6 @@ def _of_weights(step: Step, g: Tensor, logarithms: Tensor) -> Tensor:
     rows = op.Reshape(labels.counted(share), [-1])
     places = op.Reshape(labels.safe, [-1, 1])
     return op.ScatterND(filled_like(weights, 0.0), places, rows, reduction="add")
-
-
-def _numpy(x: Tensor) -> np.dtype[np.float32]:
-    dtype = x.dtype
-    assert dtype is not None  # what has a derivative has an element type
-    return dtype.numpy
 
 
 @rule("NegativeLogLikelihoodLoss")

@@ -8,7 +8,7 @@ from onnxsmith.algorithms.values import int64s, sizes_of
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.broadcasting import as_type_of, expanded_to, filled_like, shape_tensor
 from onnxsmith.grad.operators import op, several
-from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, numpy_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.windows import Window, window_of
 
@@ -33,7 +33,7 @@ def _counts(step: Step, window: Window, x: Tensor) -> Tensor | float:
     rank = window.rank
     spatial = sizes_of(x)[2:]
     if not step.integer("count_include_pad"):
-        element = np.ones((1, 1, *(1,) * rank), _numpy(x))
+        element = np.ones((1, 1, *(1,) * rank), numpy_of(x))
         counted = window.padded(op.Expand(element, int64s([1, 1, *spatial])))
     else:
         # What a last window has beyond the pads, where sizes are rounded up, does not count.
@@ -42,18 +42,12 @@ def _counts(step: Step, window: Window, x: Tensor) -> Tensor | float:
             return float(np.prod(window.kernel))
         pads = pads or (0,) * (2 * rank)
         whole = [size + (pads[k] + pads[k + rank]) for k, size in enumerate(spatial)]
-        element = np.ones((1, 1, *(1,) * rank), _numpy(x))
+        element = np.ones((1, 1, *(1,) * rank), numpy_of(x))
         behind = tuple(window.behind[k] - pads[k + rank] for k in range(rank))
         rest = Window(window.kernel, window.strides, window.dilations, (0,) * rank, behind)
         counted = rest.padded(op.Expand(element, int64s([1, 1, *whole])))
-    ones = np.ones((1, 1, *window.kernel), _numpy(x))
+    ones = np.ones((1, 1, *window.kernel), numpy_of(x))
     return op.Conv(counted, ones, strides=window.strides, dilations=window.dilations)
-
-
-def _numpy(x: Tensor) -> np.dtype[np.float32]:
-    dtype = dtype_of(x)
-    assert dtype is not None  # what has a derivative has an element type
-    return dtype.numpy
 
 
 @rule("LpPool")

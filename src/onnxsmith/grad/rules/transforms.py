@@ -14,7 +14,7 @@ from onnxsmith.grad.broadcasting import as_type_of, filled_like
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.rules.indexing import as_int64, size_along
 from onnxsmith.grad.rules.linear_algebra import inverse_of_turned
-from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, numpy_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.through import defined
 
@@ -45,14 +45,8 @@ def determinant(step: Step, g: Tensor) -> Cotangents:
     # (…, i, n - 1, j, n - 1), then the minors last.
     minors = op.Gather(op.Gather(x, others, axis=rank - 2), others, axis=rank)
     order = [*range(rank - 2), rank - 2, rank, rank - 1, rank + 1]
-    signs = np.where(np.add.outer(np.arange(rows), np.arange(rows)) % 2, -1.0, 1.0).astype(_numpy(x))
+    signs = np.where(np.add.outer(np.arange(rows), np.arange(rows)) % 2, -1.0, 1.0).astype(numpy_of(x))
     return (outer * op.Det(op.Transpose(minors, perm=order)) * signs,)
-
-
-def _numpy(x: Tensor) -> np.dtype[np.float32]:
-    dtype = dtype_of(x)
-    assert dtype is not None  # what has a derivative has an element type
-    return dtype.numpy
 
 
 @rule("DFT")

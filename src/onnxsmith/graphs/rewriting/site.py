@@ -41,7 +41,8 @@ class Scope:
         nodes: Sequence[onnx.NodeProto] = (),
         fixed: Set[str] = frozenset(),
     ) -> None:
-        self._outer = outer
+        #: This one and those around it.
+        self._around: tuple[Scope, ...] = (self,) if outer is None else (self, *outer._around)
         # Whether values may be fixed, as far as it was asked; and inputs of a function that are where it is called.
         self._fixed = dict.fromkeys(fixed, True)
         self._nodes = nodes
@@ -61,29 +62,24 @@ class Scope:
         return self._declared(name) or self._inferred(name)
 
     def _declared(self, name: str) -> onnx.TypeProto | None:
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if name in scope.types:
                 return scope.types[name]
-            scope = scope._outer
         return None
 
     def _inferred(self, name: str) -> onnx.TypeProto | None:
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if scope._infer is not None:
                 graph, scope._infer = scope._infer(), None
                 for info in (*graph.input, *graph.value_info, *graph.output):
                     scope.types.setdefault(info.name, info.type)
             if name in scope.types:
                 return scope.types[name]
-            scope = scope._outer
         return None
 
     def constant(self, name: str) -> Array | None:
         """The content of a value that is the same in every run."""
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if name in scope._tensors:
                 found = scope._tensors[name]
                 if isinstance(found, onnx.TensorProto):
@@ -92,13 +88,11 @@ class Scope:
                     found = found()
                 scope._tensors[name] = found
                 return found
-            scope = scope._outer
         return None
 
     def producer(self, name: str) -> onnx.NodeProto | None:
         """The node that makes a value; None for inputs and initializers."""
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if scope._producers is None:
                 made = {each: node for node in scope._nodes for each in node.output if each}
                 scope._producers, scope._nodes = made, ()
@@ -106,7 +100,6 @@ class Scope:
                 return scope._producers[name]
             if name in scope._tensors:  # hides what is called so around it
                 return None
-            scope = scope._outer
         return None
 
     def may_be_fixed(self, name: str) -> bool:
@@ -154,20 +147,16 @@ class Scope:
         return () if is_of_shape and _is_sized(self.type_of(given[0])) else given
 
     def _found_fixed(self, name: str) -> bool | None:
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if name in scope._fixed:
                 return scope._fixed[name]
-            scope = scope._outer
         return None
 
     def _is_held(self, name: str) -> bool:
         """True if a value is a constant; does not read it."""
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self._around:
             if name in scope._tensors:
                 return scope._tensors[name] is not None
-            scope = scope._outer
         return False
 
     def note_constant_node(self, node: onnx.NodeProto) -> None:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeValueError, CallError
+from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
@@ -21,7 +21,7 @@ from onnxsmith.passes.outlining.part import Part, Scope
 from onnxsmith.passes.outlining.repeats import repeated_name, repeated_parts
 from onnxsmith.passes.outlining.scopes import all_scopes, function_name
 from onnxsmith.passes.outlining.wiring import Wiring, constant_attribute, is_in_order
-from onnxsmith.passes.surgery.holding import finished, read
+from onnxsmith.passes.surgery.holding import check_model, finished, read
 
 #: What says which nodes belong together.
 Criterion: TypeAlias = Literal["repeats", "scopes"] | Callable[[ir.Node], str | None]
@@ -78,17 +78,11 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     report.close(held.ir, log.finished())
     if not len(log):
         report.notes.append(_why_nothing(by, has_parts=bool(parts)))
-    result = with_report(finished(held), report)
-    result.place = model.place
-    return result
+    return with_report(finished(held), report, model)
 
 
 def _check(model: object, by: object) -> None:
-    if not isinstance(model, Model):
-        raise CallError(
-            f"outline needs a Model, not {described_type(type(model))}",
-            help="outline(onnxsmith.load('m.onnx')); Model.from_proto takes a ModelProto",
-        )
+    check_model(model, "outline")
     if not callable(by) and by not in ("repeats", "scopes"):
         raise AttributeValueError(
             f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit=("attribute", "by")

@@ -49,15 +49,14 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
     check_model(model, "rewrite")
     check_inputs(model, verify)
     result = _rewritten(model, given)
-    if verify is not False:
-        verify_passes(
-            model,
-            result,
-            None if verify is True else verify,
-            lambda changes: _rewritten(model, given, changes),
-            "rewritten",
-            "change the rule, or its condition; rewrite(model, rules) without verify gives the model as it is",
-        )
+    verify_passes(
+        model,
+        result,
+        verify,
+        lambda changes: _rewritten(model, given, changes),
+        "rewritten",
+        "change the rule, or its condition; rewrite(model, rules) without verify gives the model as it is",
+    )
     return result
 
 
@@ -78,9 +77,7 @@ def _rewritten(model: Model, rules: Sequence[Rule], budget: int | None = None) -
         left.remove()
         settle_ir_version(changed, given)
     report.close(changed, edit.log.finished())
-    result = with_report(finished(held), report)
-    result.place = model.place
-    return result
+    return with_report(finished(held), report, model)
 
 
 def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:

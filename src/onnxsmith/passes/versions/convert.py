@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, VersionConversionError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, VersionConversionError
 from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -18,7 +17,7 @@ from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import Held, check_model, finished, read
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, runtime_limit, verify_passes
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
@@ -55,32 +54,24 @@ def convert_version(
     >>> print(*newer.report.edits)
     axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
     """
-    _check_model(model)
+    check_model(model, "convert_version", ", 21")
     targets = _targets(version)
     check_inputs(model, verify)
     result = _converted(model, targets)
-    if verify is not False:
-        verify_passes(
-            model,
-            result,
-            None if verify is True else verify,
-            None,
-            "converted",
-            "that is a mistake of ours, please report it; convert_version without verify gives it as it is",
-        )
-    elif result.report.opset_after > result.report.opset_before:  # an older one is no news for ONNX Runtime
+    verify_passes(
+        model,
+        result,
+        verify,
+        None,
+        "converted",
+        "that is a mistake of ours, please report it; convert_version without verify gives it as it is",
+    )
+    # An older one is no news for ONNX Runtime.
+    if verify is False and result.report.opset_after > result.report.opset_before:
         limit = runtime_limit(result)
         if limit is not None:
             result.report.notes.append(limit)
     return result
-
-
-def _check_model(model: object) -> None:
-    if not isinstance(model, Model):
-        raise CallError(
-            f"convert_version needs a Model, not {described_type(type(model))}",
-            help="convert_version(onnxsmith.load('m.onnx'), 21); Model.from_proto takes a ModelProto",
-        )
 
 
 def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
@@ -91,9 +82,7 @@ def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
     changed = converted(given, targets, log)
     report = Report.of(given)
     report.close(changed, log.finished())
-    result = with_report(finished(Held(changed, held.special)), report)
-    result.place = model.place
-    return result
+    return with_report(finished(Held(changed, held.special)), report, model)
 
 
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:

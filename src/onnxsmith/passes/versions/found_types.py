@@ -102,14 +102,8 @@ def note_numbers(known: Mapping[ir.Value, Known], numbers: dict[ir.Value, Known]
 
 def content_of(known: Known) -> Array | None:
     """The ints that a value is known to be, all of them."""
-    data = known.data
-    if isinstance(data, np.ndarray):
-        return data if data.dtype.kind in "iu" else None
-    if isinstance(data, int):
-        return np.array(data, np.int64)
-    if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
-        return np.array(data, np.int64)
-    return None
+    found = known.array()
+    return found if found is not None and found.dtype.kind in "iu" else None
 
 
 def infer_numbers(

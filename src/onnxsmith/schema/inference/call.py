@@ -107,14 +107,7 @@ class Call:
     def array(self, position: int) -> Array | None:
         """The content of a constant of any element type, if it is small."""
         known = self.input(position)
-        data = None if known is None else known.data
-        if isinstance(data, np.ndarray):
-            return data if data.size <= LARGEST_CONTENT else None
-        if isinstance(data, int):
-            return np.array(data, np.int64)
-        if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
-            return np.array(data, np.int64)
-        return None
+        return None if known is None else small_content(known)
 
     def integer(self, name: str, default: int) -> int:
         """An int attribute."""
@@ -254,6 +247,12 @@ def counted(count: int, noun: str) -> str:
     ('1 output', '2 outputs')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def small_content(known: Known) -> Array | None:
+    """The content of a value as an array; of a larger constant None."""
+    is_large = isinstance(known.data, np.ndarray) and known.data.size > LARGEST_CONTENT
+    return None if is_large else known.array()
 
 
 def tensor(dtype: DType | None, shape: Shape | None) -> Known:

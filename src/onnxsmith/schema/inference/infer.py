@@ -16,14 +16,14 @@ import numpy as np
 from onnxsmith.errors import InferenceError
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.schema.inference.call import (
-    LARGEST_CONTENT,
     Call,
     Result,
     Rule,
     UnresolvedAttribute,
     find_rule,
+    small_content,
 )
-from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Data, Known
+from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
 from onnxsmith.schema.inference.protobuf import make_attribute, make_tensor, make_type, read_type
 from onnxsmith.schema.inference.signature import (
     bind_type_variables,
@@ -181,7 +181,7 @@ def _describe(
             variable, value_type = _stand_in(call.op, position, value_type, bound)
             stood_in |= {variable} if variable is not None else set()
         types[name] = make_type(value_type)
-        array = _constant(known.data)
+        array = small_content(known)
         if array is not None and known.type.onnx_name:
             data[name] = make_tensor(array)
     node.output.extend(f"o{position}" for position in range(call.output_count))
@@ -222,16 +222,6 @@ def _stand_in(
             if candidate is not None:
                 return variable, candidate
     return None, value_type
-
-
-def _constant(data: Data) -> np.ndarray[Any, np.dtype[Any]] | None:
-    if isinstance(data, np.ndarray):
-        return data if data.size <= LARGEST_CONTENT else None
-    if isinstance(data, int):
-        return np.array(data, np.int64)
-    if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
-        return np.array(data, np.int64)
-    return None
 
 
 def _open_dtype(value_type: AnyValueType) -> AnyValueType:

@@ -24,6 +24,16 @@ class Known:
     type: AnyValueType
     data: Data = None
 
+    def array(self) -> np.ndarray[Any, np.dtype[Any]] | None:
+        """The content as an array; None where a part of it is not known."""
+        data = self.data
+        if data is None or isinstance(data, np.ndarray):
+            return data
+        is_known = isinstance(data, int) or (
+            isinstance(data, tuple) and all(isinstance(each, int) for each in data)
+        )
+        return np.array(data, np.int64) if is_known else None
+
 
 #: What is known of the outputs of a graph attribute (a branch, a loop body), in order.
 BodyOutputs: TypeAlias = tuple[Known, ...]
