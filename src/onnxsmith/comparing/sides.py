@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -9,30 +10,25 @@ import onnx_ir as ir
 
 from onnxsmith.comparing.signatures import Signature, signature
 from onnxsmith.graphs.elements import read_only
-from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.inspection import Node
-from onnxsmith.observing import Engine, ObservedRun, Step
-from onnxsmith.runtime.settings import Provider
+from onnxsmith.observing import ObservedRun, Step
 
 
 class Side(ObservedRun):
     """A run of a model on inputs. A value that was let go is computed again when it is asked for."""
 
-    def __init__(
-        self,
-        model: Model,
-        inputs: Mapping[str, RunValue],
-        *,
-        engine: Engine = "default",
-        providers: Sequence[Provider] | None = None,
-        memory: int,
-        closer: Mapping[str, range] | None = None,
-    ) -> None:
-        super().__init__(model, inputs, engine=engine, providers=providers, memory=memory, closer=closer)
-        self._by_node: dict[int, list[Step]] | None = None
-        #: What is kept of every value that can be looked at.
-        self.signatures: dict[ir.Value, Signature] = {}
+    @functools.cached_property
+    def signatures(self) -> dict[ir.Value, Signature]:
+        """What is kept of every value that can be looked at."""
+        return {}
+
+    @functools.cached_property
+    def _by_node(self) -> dict[int, list[Step]]:
+        found: dict[int, list[Step]] = {}
+        for step in self.line.steps:
+            found.setdefault(id(step.node), []).append(step)
+        return found
 
     def closer(self, step: Step) -> Side:
         """The same run, in which the turns that a step has together are looked at more closely."""
@@ -91,10 +87,6 @@ class Side(ObservedRun):
 
     def runs_of(self, node: Node) -> Sequence[Step]:
         """All steps that are runs of one node, or have some: a node in a loop or function has several."""
-        if self._by_node is None:
-            self._by_node = {}
-            for step in self.line.steps:
-                self._by_node.setdefault(id(step.node), []).append(step)
         found = list(self._by_node.get(id(node), ()))
         around = node.graph.owner
         while around is not None:  # turns that were not taken apart

@@ -120,8 +120,7 @@ class ObservedRun:
             with collection_paused():
                 model, taken = part_of(line, asked, given, makers)
             with self._scope():
-                result = model.run({each.name or "": given[each] for each in taken}) if taken else model()
-            results = cast("tuple[RunValue, ...]", result) if len(asked) > 1 else (result,)
+                results = _run(model, {each.name or "": given[each] for each in taken})
             found.update(zip(asked, results, strict=True))
         return [
             found[each]
@@ -142,8 +141,7 @@ class ObservedRun:
             outputs = [each for each in step.run.outputs if each.name and each not in known]
             if id(step) in needed and outputs:
                 model, taken = part_of(line, outputs, known)
-                result = model.run({each.name or "": known[each] for each in taken}) if taken else model()
-                results = cast("tuple[RunValue, ...]", result) if len(outputs) > 1 else (result,)
+                results = _run(model, {each.name or "": known[each] for each in taken})
                 known.update(zip(outputs, results, strict=True))
         return {each: known[each] for each in asked}
 
@@ -199,8 +197,7 @@ class ObservedRun:
             results = self.computed(wanted, {})
         else:
             with self._scope():
-                result = self.model.run(dict(self._inputs)) if self._inputs else self.model()
-            results = list(cast("tuple[RunValue, ...]", result)) if len(self.model.outputs) > 1 else [result]
+                results = _run(self.model, self._inputs)
         return dict(zip(wanted, results, strict=False))
 
     def region(self, value: ir.Value, known: Container[ir.Value]) -> list[Step]:
@@ -235,6 +232,11 @@ def region_of(
             if actual not in known:
                 waiting.append(actual)
     return line.in_order(found)
+
+
+def _run(model: Model, inputs: Mapping[str, RunValue]) -> Sequence[RunValue]:
+    result = model.run(dict(inputs)) if inputs else model()
+    return cast("tuple[RunValue, ...]", result) if len(model.outputs) > 1 else (result,)
 
 
 def _bytes(value: RunValue) -> int:

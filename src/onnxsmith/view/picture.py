@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from onnxsmith.view.boxes import Box, Boxes, Item
 from onnxsmith.view.description import Description
 from onnxsmith.view.overlays import Note, NoteKind
 from onnxsmith.view.placing import Placement, place
-from onnxsmith.view.svg import card, cut, escaped, text_element, text_width
+from onnxsmith.view.svg import TextStyle, card, cut, escaped, text_element, text_width
 
 #: What each picture has in it, so that one of ours is known from a stranger's.
 MARK = b"<!-- onnxsmith view -->"
@@ -386,22 +387,10 @@ class _Picture:
         self.parts.append(card(x, y, width, height, radius, fill, line))
 
     def _text(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: float,
-        fill: str,
-        *,
-        anchor: str = "",
-        weight: int = 0,
-        mono: bool = False,
-        beside: str = "",
+        self, x: float, y: float, text: str, size: float, fill: str, **style: Unpack[TextStyle]
     ) -> None:
         if text:
-            self.parts.append(
-                text_element(x, y, text, size, fill, anchor=anchor, weight=weight, mono=mono, beside=beside)
-            )
+            self.parts.append(text_element(x, y, text, size, fill, **style))
 
 
 def _placed(frame: _Frame) -> Placement:

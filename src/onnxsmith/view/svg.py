@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import html
 import re
+from typing import TypedDict, Unpack
 
 #: A bold text is wider than the same in the usual weight.
 _BOLD = 1.16
 
 
-def text_element(
-    x: float,
-    y: float,
-    text: str,
-    size: float,
-    fill: str,
-    *,
-    anchor: str = "",
-    weight: int = 0,
-    mono: bool = False,
-    beside: str = "",
-) -> str:
-    """A text; what stands `beside` it is smaller and paler, and comes after it however wide the reader's fonts are."""
+class TextStyle(TypedDict, total=False):
+    """How a text looks, where that is not the usual."""
+
+    anchor: str
+    weight: int
+    mono: bool
+    #: A smaller and paler text, which comes after it however wide the reader's fonts are.
+    beside: str
+
+
+def text_element(x: float, y: float, text: str, size: float, fill: str, **style: Unpack[TextStyle]) -> str:
+    """A text."""
+    anchor, weight, beside = style.get("anchor"), style.get("weight"), style.get("beside")
     more = f' text-anchor="{anchor}"' if anchor else ""
-    more += ' class="m"' if mono else ""
+    more += ' class="m"' if style.get("mono") else ""
     bold = f' font-weight="{weight}"' if weight else ""
     if beside:
         words = f"<tspan{bold}>{escaped(text)}</tspan>"

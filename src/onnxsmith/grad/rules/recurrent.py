@@ -171,54 +171,43 @@ def _turned(matrix: Tensor) -> Tensor:
     return op.Transpose(matrix, perm=[1, 0])
 
 
+def _of_directions(
+    layer: _Layer, initial: Sequence[Tensor | None], make: Callable[[int, Tensor, Tensor | None], Cell]
+) -> list[Tensor]:
+    """The layer over time, in each direction; `make` gives the cell of a direction, its recurrence and bias."""
+    found: list[tuple[Tensor, ...]] = []
+    for k in range(len(layer.activations)):
+        weight, recurrence = (_turned(layer.direction(each, k)) for each in (layer.weight, layer.recurrence))
+        of_input, of_state = layer.biases(k)
+        cell = make(k, recurrence, of_state)
+        states = [layer.initial(each, k) for each in initial]
+        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
+    return layer.results(found)
+
+
 @defined("RNN")
 def plain(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
     layer = _layer(step, inputs, ["Tanh"])
-    found: list[tuple[Tensor, ...]] = []
-    for k, (f,) in enumerate(layer.activations):
-        weight, recurrence = (
-            _turned(layer.direction(layer.weight, k)),
-            _turned(layer.direction(layer.recurrence, k)),
-        )
-        of_input, of_state = layer.biases(k)
 
-        def cell(
-            before: Sequence[Tensor],
-            part: Tensor,
-            recurrence: Tensor = recurrence,
-            of_state: Tensor | None = of_state,
-            f: Activation = f,
-        ) -> list[Tensor]:
-            return [f(layer.clipped(part + _plus(before[0] @ recurrence, of_state)))]
+    def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
+        (f,) = layer.activations[k]
+        return lambda before, part: [f(layer.clipped(part + _plus(before[0] @ recurrence, of_state)))]
 
-        states = [layer.initial(inputs[5], k)]
-        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
-    return layer.results(found)
+    return _of_directions(layer, inputs[5:6], make)
 
 
 @defined("GRU")
 def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
     layer = _layer(step, inputs, ["Sigmoid", "Tanh"])
-    found: list[tuple[Tensor, ...]] = []
-    for k, (f, g) in enumerate(layer.activations):
-        weight, recurrence = (
-            _turned(layer.direction(layer.weight, k)),
-            _turned(layer.direction(layer.recurrence, k)),
-        )
-        of_input, of_state = layer.biases(k)
+
+    def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
+        f, g = layer.activations[k]
         thirds = several(op.Split(recurrence, axis=1, num_outputs=3, outputs=3))
         shifts: tuple[Tensor | None, ...] = (None,) * 3
         if of_state is not None:
             shifts = several(op.Split(of_state, axis=0, num_outputs=3, outputs=3))
 
-        def cell(
-            before: Sequence[Tensor],
-            part: Tensor,
-            thirds: Sequence[Tensor] = thirds,
-            shifts: Sequence[Tensor | None] = shifts,
-            f: Activation = f,
-            g: Activation = g,
-        ) -> list[Tensor]:
+        def cell(before: Sequence[Tensor], part: Tensor) -> list[Tensor]:
             h = before[0]
             z_part, r_part, h_part = several(op.Split(part, axis=1, num_outputs=3, outputs=3))
             z = f(layer.clipped(z_part + _plus(h @ thirds[0], shifts[0])))
@@ -229,49 +218,35 @@ def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
                 inner = h_part + _plus((r * h) @ thirds[2], shifts[2])
             return [(1.0 - z) * g(layer.clipped(inner)) + z * h]
 
-        states = [layer.initial(inputs[5], k)]
-        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
-    return layer.results(found)
+        return cell
+
+    return _of_directions(layer, inputs[5:6], make)
 
 
 @defined("LSTM")
 def with_memory(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
     layer = _layer(step, inputs, ["Sigmoid", "Tanh", "Tanh"])
-    found: list[tuple[Tensor, ...]] = []
-    for k, (f, g, h) in enumerate(layer.activations):
-        weight, recurrence = (
-            _turned(layer.direction(layer.weight, k)),
-            _turned(layer.direction(layer.recurrence, k)),
-        )
-        of_input, of_state = layer.biases(k)
+
+    def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
+        f, g, h = layer.activations[k]
         peepholes: tuple[Tensor | None, ...] = (None,) * 3
         given = inputs[7]
         if given is not None:
             peepholes = several(op.Split(layer.direction(given, k), axis=0, num_outputs=3, outputs=3))
 
-        def cell(
-            before: Sequence[Tensor],
-            part: Tensor,
-            recurrence: Tensor = recurrence,
-            of_state: Tensor | None = of_state,
-            peepholes: Sequence[Tensor | None] = peepholes,
-            f: Activation = f,
-            g: Activation = g,
-            h: Activation = h,
-        ) -> list[Tensor]:
+        def seen(gate: Tensor, of: Tensor, hole: Tensor | None) -> Tensor:
+            return layer.clipped(gate if hole is None else gate + hole * of)
+
+        def cell(before: Sequence[Tensor], part: Tensor) -> list[Tensor]:
             state, memory = before
             gates = part + _plus(state @ recurrence, of_state)
             i_part, o_part, f_part, c_part = several(op.Split(gates, axis=1, num_outputs=4, outputs=4))
-
-            def seen(gate: Tensor, of: Tensor, hole: Tensor | None) -> Tensor:
-                return layer.clipped(gate if hole is None else gate + hole * of)
-
             i = f(seen(i_part, memory, peepholes[0]))
             forget = 1.0 - i if step.integer("input_forget") else f(seen(f_part, memory, peepholes[2]))
             after = forget * memory + i * g(layer.clipped(c_part))
             o = f(seen(o_part, after, peepholes[1]))
             return [o * h(after), after]
 
-        states = [layer.initial(inputs[5], k), layer.initial(inputs[6], k)]
-        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
-    return layer.results(found)
+        return cell
+
+    return _of_directions(layer, inputs[5:7], make)
