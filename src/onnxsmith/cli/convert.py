@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from onnxsmith.cli.model_output import beside, check_output, write_model
-from onnxsmith.cli.reading import load_model
+from onnxsmith.cli.model_output import beside, check_output, made_of, write_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import shown
-from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.versions.convert import GivenVersion, convert_version
 
 
@@ -16,9 +13,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     """Convert the model and write it."""
     check_output(options, report)
     versions = _versions(options.opset)
-    model = load_model(options.model)
-    with progress(f"converting {shown(options.model)}"):
-        converted = convert_version(model, versions, verify=options.verify)
+    converted = made_of(
+        options, "converting", lambda model: convert_version(model, versions, verify=options.verify)
+    )
     told = converted.report
     said = {
         "file": options.model,

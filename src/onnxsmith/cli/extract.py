@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from onnxsmith.cli.model_output import beside, check_output, write_model
-from onnxsmith.cli.reading import load_model
+from onnxsmith.cli.model_output import beside, check_output, made_of, write_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import shown
-from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type
 from onnxsmith.passes.surgery import extract
 from onnxsmith.types.value_types import AnyValueType
@@ -19,9 +16,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     """Cut the part out and write it."""
     check_output(options, report)
     inputs = None if options.inputs is None else _inputs(options.inputs)
-    model = load_model(options.model)
-    with progress(f"cutting {shown(options.model)}"):
-        part = extract(model, inputs, options.outputs)
+    part = made_of(options, "cutting", lambda model: extract(model, inputs, options.outputs))
     return write_model(part, options, report, beside(options.model, "part"), {"file": options.model})
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
-from onnxsmith.cli.streams import STREAM, write_output
+from onnxsmith.cli.streams import STREAM, shown, write_output
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import RuntimeSupportWarning
 from onnxsmith.graphs.model import Model
+
+#: A model, or one with a report.
+T = TypeVar("T", bound=Model)
 
 
 def check_output(options: argparse.Namespace, report: Report) -> None:
@@ -22,6 +26,13 @@ def check_output(options: argparse.Namespace, report: Report) -> None:
         raise Usage(
             "-o - writes the model to standard output: nothing else can go there, and nothing beside it"
         )
+
+
+def made_of(options: argparse.Namespace, doing: str, make: Callable[[Model], T]) -> T:
+    """The model that a command makes of the one that it is given."""
+    model = load_model(options.model)
+    with progress(f"{doing} {shown(options.model)}"):
+        return make(model)
 
 
 def beside(word: str, ending: str) -> str:

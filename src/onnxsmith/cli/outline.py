@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from onnxsmith.cli.model_output import beside, check_output, write_model
-from onnxsmith.cli.reading import load_model
+from onnxsmith.cli.model_output import beside, check_output, made_of, write_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import shown
-from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.outlining.outlining import outline
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Outline the model and write it."""
     check_output(options, report)
-    model = load_model(options.model)
-    with progress(f"outlining {shown(options.model)}"):
-        outlined = outline(model, by=options.by)
+    outlined = made_of(options, "outlining", lambda model: outline(model, by=options.by))
     told = outlined.report
     said = {
         "file": options.model,

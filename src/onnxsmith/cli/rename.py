@@ -6,11 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from onnxsmith.cli.declared.changing import RENAMED
-from onnxsmith.cli.model_output import beside, check_output, write_model
-from onnxsmith.cli.reading import load_model
+from onnxsmith.cli.model_output import beside, check_output, made_of, write_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import shown
-from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import rename
 
@@ -19,9 +16,10 @@ def run(options: argparse.Namespace, report: Report) -> int:
     """Rename and write."""
     check_output(options, report)
     values, inputs, outputs, nodes = (_pairs(getattr(options, kind), f"--{kind}") for kind in RENAMED)
-    model = load_model(options.model)
-    with progress(f"renaming {shown(options.model)}"):
-        renamed = rename(model, values, inputs=inputs, outputs=outputs, nodes=nodes, prefix=options.prefix)
+    names = {"inputs": inputs, "outputs": outputs, "nodes": nodes}
+    renamed = made_of(
+        options, "renaming", lambda model: rename(model, values, **names, prefix=options.prefix)
+    )
     return write_model(renamed, options, report, beside(options.model, "renamed"), {"file": options.model})
 
 

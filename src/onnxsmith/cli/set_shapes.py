@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from onnxsmith.cli.model_output import beside, check_output, write_model
-from onnxsmith.cli.reading import load_model
+from onnxsmith.cli.model_output import beside, check_output, made_of, write_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import shown
-from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import with_shapes
 
@@ -21,9 +18,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     for word in options.shapes:
         name, text = split_assignment(word, "a shape", "name=shape")
         shapes[name] = _shape(text)
-    model = load_model(options.model)
-    with progress(f"working out the shapes of {shown(options.model)}"):
-        shaped = with_shapes(model, shapes)
+    shaped = made_of(options, "working out the shapes of", lambda model: with_shapes(model, shapes))
     return write_model(shaped, options, report, beside(options.model, "shaped"), {"file": options.model})
 
 
