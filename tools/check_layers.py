@@ -1,8 +1,9 @@
 """Checks that every import inside the package respects the layers of the design, and that none goes in a circle.
 
-What is imported for type checkers alone, and modules of ours that a string names (for `importlib`, or in a table), are
-dependencies too: they keep to the layers, and where they close a ring of modules, the ring is measured. Reads syntax
-trees only: nothing is imported.
+What is imported for type checkers alone, modules of ours that a string names (for `importlib`, or in a table), and
+entries of lazy registries that a string names (`FUNCTIONS["where"]`) are dependencies too: they keep to the layers,
+and where they close a ring of modules, the ring is measured. A table that a lower row reads and a higher one fills
+stands in a list here. Reads syntax trees only: nothing is imported.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, from anywhere
+
+from tools.shared_tables import Reader as TableReader
+from tools.shared_tables import find_tables
 
 PACKAGE = "onnxsmith"
 DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
@@ -60,7 +66,16 @@ SOCKETS = ("onnxsmith.graphs.capabilities", "onnxsmith.core.target")
 
 #: How many modules may depend on each other in a ring, by package, with imports for type checkers and strings counted:
 #: what there was when it was first measured. A number may fall, and never rise; 1 is for packages that have no ring.
-LARGEST_RING = {"core": 3, "decompiling": 6, "graphs": 3, "torch": 2}
+LARGEST_RING = {"core": 3, "decompiling": 6, "graphs": 3, "numpy": 45, "torch": 2}
+
+#: Tables that a lower row reads and a higher one fills. The list may only get shorter: three are the modules that
+#: `registry.load_module` imports, and the other is a set of functions.
+FILLED_FROM_ABOVE = (
+    "onnxsmith.core.body_watch:_registered",
+    "onnxsmith.core.target:_make_default",
+    "onnxsmith.graphs.version_converter:_registered",
+    "onnxsmith.scripting.staging.caught:SPEAKING",
+)
 
 #: Modules at the top of the package that belong to the row of another name.
 ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -90,6 +105,7 @@ class Import:
     in_function: bool
     explained: bool
     kind: Literal["import", "typing", "string"] = "import"
+    alias: str | None = None  # the name that it has in the importer, where that is another
 
     @property
     def is_ours(self) -> bool:
@@ -111,12 +127,37 @@ def find_modules(tree: Path) -> dict[str, Path]:
     return modules
 
 
-def read_imports(module: str, path: Path, modules: Iterable[str]) -> list[Import]:
-    """The imports of one file, with those for type checkers only and modules that strings name."""
-    text = path.read_text(encoding="utf-8")
-    reader = _Reader(module, path.name == "__init__.py", frozenset(modules), _reason_lines(text))
-    reader.visit(ast.parse(text, str(path)))
-    return reader.imports
+@dataclass(frozen=True)
+class Fill:
+    """One entry into a table of another module, made while a module is imported."""
+
+    filler: str
+    owner: str  # the module that defines the table
+    table: str
+    line: int
+
+
+def read_tree(tree: Path) -> tuple[list[Import], list[Fill]]:
+    """The imports of every module, with what strings name, and the tables of others that each fills."""
+    paths = find_modules(tree)
+    texts = {module: path.read_text(encoding="utf-8") for module, path in paths.items()}
+    trees = {module: ast.parse(text, str(paths[module])) for module, text in texts.items()}
+    tables = find_tables(trees)
+    imports: list[Import] = []
+    fills: list[Fill] = []
+    for module, path in paths.items():
+        is_package = path.name == "__init__.py"
+        reader = _Reader(module, is_package, frozenset(paths), _reason_lines(texts[module]))
+        reader.visit(trees[module])
+        imports += reader.imports
+        taken = {(one.alias or one.name or ""): (one.written, one.name or "") for one in reader.imports}
+        shared = TableReader(module, trees[module], tables, taken)
+        fills += [Fill(module, owner, table, line) for line, owner, table in shared.fills()]
+        if module not in SOCKETS:
+            for line, key, target in shared.entries():
+                if target != module:
+                    imports.append(Import(module, target, str(key), target, line, False, True, "string"))
+    return imports, fills
 
 
 def _reason_lines(text: str) -> frozenset[int]:
@@ -190,9 +231,9 @@ class _Reader(ast.NodeVisitor):
             anchor = anchor[: len(anchor) - (node.level - 1)]
             written = ".".join([*anchor, written] if written else anchor)
         for alias in node.names:
-            self._add(node, written, alias.name)
+            self._add(node, written, alias.name, alias.asname)
 
-    def _add(self, node: ast.stmt, written: str, name: str | None) -> None:
+    def _add(self, node: ast.stmt, written: str, name: str | None, alias: str | None = None) -> None:
         target = f"{written}.{name}" if f"{written}.{name}" in self.modules else written
         near = range(node.lineno - 1, (node.end_lineno or node.lineno) + 1)
         explained = not self.reasons.isdisjoint(near)
@@ -206,6 +247,7 @@ class _Reader(ast.NodeVisitor):
                 self.depth > 0,
                 explained,
                 "typing" if self.is_typing else "import",
+                alias,
             )
         )
 
@@ -252,6 +294,19 @@ def why_without(one: Import) -> str | None:
     if library not in WITHOUT.get(package, ()):
         return None
     return f"{package} imports {library}, which it does without; what it needs of it belongs into graphs"
+
+
+def why_filled(one: Fill) -> str | None:
+    """Why a module may not fill a table of another, or None."""
+    filler, owner = package_of(one.filler), package_of(one.owner)
+    if filler is None or owner is None or ROW_OF.get(filler, 0) <= ROW_OF.get(owner, 0):
+        return None
+    if f"{one.owner}:{one.table}" in FILLED_FROM_ABOVE:
+        return None
+    return (
+        f"{filler} (row {ROW_OF[filler]}) fills {one.table} of {one.owner} (row {ROW_OF[owner]}), "
+        "which reads it: pass what it needs, or let it be asked of the caller"
+    )
 
 
 def rings(imports: Iterable[Import]) -> list[list[str]]:
@@ -324,16 +379,10 @@ def _shortest_circle(start: str, outgoing: dict[str, list[Import]]) -> list[Impo
     return circle[::-1]
 
 
-def all_imports(tree: Path) -> list[Import]:
-    """The imports of every module."""
-    modules = find_modules(tree)
-    return [one for module, path in modules.items() for one in read_imports(module, path, modules)]
-
-
 def problems(tree: Path) -> list[str]:
     """Everything wrong with the imports of a package, as `file:line: what` in the order of the files."""
     modules = find_modules(tree)
-    imports = all_imports(tree)
+    imports, fills = read_tree(tree)
     # A folder without __init__.py imports too, but tools that look for a package's root stop there, and take the
     # modules below it for others than they are.
     inits = {path.parent / "__init__.py" for path in modules.values()}
@@ -350,6 +399,7 @@ def problems(tree: Path) -> list[str]:
                 "import inside a function without a comment that says why; move it to the top or explain it"
             )
             found.append((path, one.line, advice))
+    found += [(modules[one.filler], one.line, reason) for one in fills if (reason := why_filled(one))]
     for circle in find_cycles(imports):
         names = " -> ".join([*(one.importer for one in circle), circle[0].importer])
         found.append((modules[circle[0].importer], circle[0].line, f"import cycle: {names}"))
@@ -375,10 +425,15 @@ def main(arguments: list[str] | None = None) -> int:
     if not count:
         print(f"layers: no modules in {tree}")
         return 1
-    sizes = {package: len(ring) for package, ring in largest_rings(all_imports(tree)).items()}
+    imports, fills = read_tree(tree)
+    sizes = {package: len(ring) for package, ring in largest_rings(imports).items()}
     for package, allowed in LARGEST_RING.items() if tree == DEFAULT_TREE else ():
         if sizes.get(package, 1) < allowed:
             print(f"layers: LARGEST_RING[{package!r}] can fall from {allowed} to {sizes.get(package, 1)}")
+    filled = {f"{one.owner}:{one.table}" for one in fills}
+    for table in FILLED_FROM_ABOVE if tree == DEFAULT_TREE else ():
+        if table not in filled:
+            print(f"layers: FILLED_FROM_ABOVE no longer needs {table}")
     print(f"layers: {count} modules, {len(found) or 'no'} problem{'' if len(found) == 1 else 's'}")
     return 1 if found else 0
 

@@ -121,6 +121,43 @@ REPORTED = {
             "onnxsmith.types.a, onnxsmith.types.b, onnxsmith.types.c"
         ],
     ),
+    "a ring by an entry of a registry, by the helper that looks it up, and by a cast of the registry": (
+        {
+            "sklearn/registry.py": "TABLE: R = Registry('onnxsmith.sklearn', 'T')",
+            "sklearn/lazy_index.py": "T: dict[str, str] = {'f': 'b', 'g': 'c', 'h': 'd', 'i': 'a'}",
+            "sklearn/a.py": "from onnxsmith.sklearn.registry import TABLE\ndef k():\n    TABLE['f']()",
+            "sklearn/b.py": "from .registry import TABLE as T\ndef f(n):\n    return T[n]\nf('g')\nf(x)\nT[x]",
+            "sklearn/c.py": "from .registry import TABLE as _T\nT = cast('x', _T)\nT.get('h')",
+            "sklearn/d.py": "from onnxsmith.sklearn import registry, a",
+        },
+        [
+            "sklearn/a.py:1: 4 modules of sklearn depend on each other, and 1 may: "
+            "onnxsmith.sklearn.a, onnxsmith.sklearn.b, onnxsmith.sklearn.c, onnxsmith.sklearn.d"
+        ],
+    ),
+    "tables that a higher row fills, at its top or by a function of the lower one": (
+        {
+            "types/a.py": "ONE = {}\nTWO: set[int] = set()\ndef enter(x):\n    ONE[x] = 1",
+            "types/b.py": "from onnxsmith.types.a import TWO\nTWO.add(2)",
+            "core/c.py": "from onnxsmith.types.a import ONE, TWO, enter\n@enter\ndef f():\n    TWO.add(1)\n"
+            "def later():\n    enter(2)\nONE[1]",
+        },
+        [
+            f"core/c.py:{line}: core (row 2) fills {table} of onnxsmith.types.a (row 1), "
+            "which reads it: pass what it needs, or let it be asked of the caller"
+            for line, table in ((2, "ONE"), (4, "TWO"))
+        ],
+    ),
+    "a value that a higher row sets": (
+        {
+            "types/a.py": "one = None\ndef enter(x):\n    global one\n    one = x",
+            "core/c.py": "from onnxsmith.types.a import enter\nenter(1)",
+        },
+        [
+            "core/c.py:2: core (row 2) fills one of onnxsmith.types.a (row 1), "
+            "which reads it: pass what it needs, or let it be asked of the caller"
+        ],
+    ),
     "a library that a package does without, also in a function": (
         {
             "scripting/s.py": "import onnx_ir.passes\ndef f():\n    from onnx_ir import x  # heavy",
