@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.special.float_parts import copysign, signbit
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 @algorithm(has_gradient=True)
-def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
+def atan2(y: Tensor, x: Tensor) -> Tensor:
     """The angle of the point (x, y), by the signs of both, of zeros too; in single or double precision."""
     dtype = dtype_of(y)
     height = op.Abs(y)
@@ -28,7 +27,7 @@ def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
+def hypot(x: Tensor, y: Tensor) -> Tensor:
     """The length of (x, y), without an overflow on the way: in double precision, or scaled by the larger."""
     dtype = dtype_of(x)
     x, y = op.Abs(converted(x, DType.DOUBLE)), op.Abs(converted(y, DType.DOUBLE))

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
 from onnxsmith.types.dtypes import DType
 
 _NO_WORD = re.compile(r"\W")
@@ -30,7 +31,7 @@ class Leaf:
     """A tensor or a number of the model among arguments, and what to call it."""
 
     name: str
-    value: TensorValue
+    value: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ Part: TypeAlias = Hole | Static | Group
 def taken_apart(value: Any, name: str, leaves: list[Leaf]) -> Part:
     """An argument without its tensors, which are added to `leaves`. Raises Unnamed for what has no text."""
     if isinstance(value, Value):
-        if not isinstance(value, TensorValue):
+        if not isinstance(value, Tensor):
             raise Unnamed
         leaves.append(Leaf(name, value))
         return Hole(isinstance(value, Number))
@@ -97,7 +98,7 @@ def filled_in(part: Part, values: Iterator[Value]) -> Any:
     """An argument put together again, with these values in the places of its tensors."""
     if isinstance(part, Hole):
         value = next(values)
-        return cast(TensorValue, value).as_number() if part.is_number else value
+        return cast(Tensor, value).as_number() if part.is_number else value
     if isinstance(part, Static):
         return part.value
     parts = [filled_in(each, values) for each in part.parts]

@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     cast,
     constant,
@@ -25,22 +25,21 @@ from onnxsmith.algorithms.values import (
     sizes_of,
 )
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 @algorithm(by_size=True)
 def attention(
-    query: TensorValue,
-    key: TensorValue,
-    value: TensorValue,
-    mask: TensorValue | None = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
     *,
     dropout: float = 0.0,
     is_causal: bool = False,
     scale: float | Number | None = None,
     is_grouped: bool = False,
-) -> TensorValue:
+) -> Tensor:
     """Values weighted by how queries go with their keys: (…, head, place, feature).
 
     A mask says where there is attention at all, or is added. A row that is masked altogether gives zeros. `is_grouped`
@@ -64,13 +63,13 @@ def attention(
 
 
 def _scores(
-    query: TensorValue,
-    key: TensorValue,
-    mask: TensorValue | None,
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None,
     *,
     is_causal: bool,
     scale: float | Number | None,
-) -> TensorValue:
+) -> Tensor:
     """How queries go with keys, minus infinity where there is no attention."""
     rank = rank_of(key)
     turned = op.Transpose(key, perm=[*range(rank - 2), rank - 1, rank - 2])
@@ -86,13 +85,13 @@ def _scores(
 
 @algorithm(by_size=True)
 def logarithms_of_weights(
-    query: TensorValue,
-    key: TensorValue,
-    mask: TensorValue | None = None,
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None = None,
     *,
     is_causal: bool = False,
     scale: float | Number | None = None,
-) -> TensorValue:
+) -> Tensor:
     """The logarithm of the sum of all weights of each query, before they are divided by it."""
     scores = _scores(query, key, mask, is_causal=is_causal, scale=scale)
     largest = op.ReduceMax(scores, np.array([-1]), keepdims=1)
@@ -100,7 +99,7 @@ def logarithms_of_weights(
     return op.Add(op.Log(total), op.Squeeze(largest, [-1]))
 
 
-def _scale(query: TensorValue, scale: float | Number | None) -> TensorOrArray:
+def _scale(query: Tensor, scale: float | Number | None) -> TensorOrArray:
     if scale is not None:
         return cast(scale, dtype_of(query))
     width = size_of(query, rank_of(query) - 1)
@@ -109,13 +108,11 @@ def _scale(query: TensorValue, scale: float | Number | None) -> TensorOrArray:
     return op.Reciprocal(op.Sqrt(cast(width, dtype_of(query))))
 
 
-def _thinned(weights: TensorValue, dropout: float) -> TensorValue:
+def _thinned(weights: Tensor, dropout: float) -> Tensor:
     return dropped(weights, dropout)[0] if dropout else weights
 
 
-def _has_operator(
-    query: TensorValue, key: TensorValue, value: TensorValue, mask: TensorValue | None, is_grouped: bool
-) -> bool:
+def _has_operator(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_grouped: bool) -> bool:
     """True if the opset's `Attention` says the same."""
     # In float16, ONNX Runtime adds up in float16 too, and is further off than what the operator stands for.
     if not op.has("Attention") or dtype_of(query) is not DType.FLOAT:
@@ -130,13 +127,13 @@ def _has_operator(
     return is_plain and (is_grouped or shapes[0][1] == shapes[1][1])
 
 
-def _whole_mask(query: TensorValue, key: TensorValue, mask: TensorValue) -> TensorValue:
+def _whole_mask(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
     """The mask with all rows and columns, which ONNX Runtime's `Attention` does not broadcast."""
     sizes = [*sizes_of(mask)[:-2], size_of(query, rank_of(query) - 2), size_of(key, rank_of(key) - 2)]
     return expand(mask if dtype_of(mask) is DType.BOOL else converted(mask, dtype_of(query)), sizes)
 
 
-def _causal(query: TensorValue, key: TensorValue) -> TensorValue:
+def _causal(query: Tensor, key: Tensor) -> Tensor:
     """Where a place looks at itself and those before it."""
     rows, columns = size_of(query, rank_of(query) - 2), size_of(key, rank_of(key) - 2)
     if isinstance(rows, int) and isinstance(columns, int):
@@ -145,7 +142,7 @@ def _causal(query: TensorValue, key: TensorValue) -> TensorValue:
     return converted(op.Trilu(ones, upper=0), DType.BOOL)
 
 
-def _repeated_heads(query: TensorValue, x: TensorValue) -> TensorValue:
+def _repeated_heads(query: Tensor, x: Tensor) -> Tensor:
     """Keys or values with each head as often as there are queries for it."""
     heads, own = size_of(query, rank_of(query) - 3), size_of(x, rank_of(x) - 3)
     if isinstance(heads, int) and isinstance(own, int) and heads == own:

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms.losses import Reduction, reduced
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Numeric,
     cast,
@@ -19,19 +19,18 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def class_axis(x: TensorValue) -> int:
+def class_axis(x: Tensor) -> int:
     """The dimension of the classes."""
     return 0 if rank_of(x) == 1 else 1
 
 
 @algorithm
 def likelihood(
-    x: TensorValue, target: TensorValue, weight: TensorValue | None = None, ignored: int = -100
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, target: Tensor, weight: Tensor | None = None, ignored: int = -100
+) -> tuple[Tensor, Tensor]:
     """For each target: minus the weighted entry of its class, and its weight; both zero where it is ignored."""
     axis = class_axis(x)
     target = converted(target, DType.INT64)
@@ -46,7 +45,7 @@ def likelihood(
     return op.Where(counts, op.Mul(loss, weights), zero), weights
 
 
-def settled(loss: TensorValue, weights: TensorValue, reduction: Reduction) -> TensorValue:
+def settled(loss: Tensor, weights: Tensor, reduction: Reduction) -> Tensor:
     """The loss of all targets; the mean counts each with its weight."""
     if reduction == "none":
         return loss
@@ -56,13 +55,13 @@ def settled(loss: TensorValue, weights: TensorValue, reduction: Reduction) -> Te
 
 @algorithm(by_size=True)
 def cross_entropy(
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     reduction: Reduction = "mean",
     ignored: int = -100,
     smoothing: float = 0.0,
-) -> TensorValue:
+) -> Tensor:
     """Of logits; targets are numbers of classes, or probabilities for each. `smoothing` of them go to all classes."""
     axis = class_axis(x)
     logarithms = op.LogSoftmax(x, axis=axis)
@@ -82,19 +81,19 @@ def cross_entropy(
     return op.Add(op.Mul(result, like(1 - smoothing, x)), op.Mul(settled(smooth, weights, reduction), share))
 
 
-def _beside(weight: TensorValue, x: TensorValue) -> TensorValue:
+def _beside(weight: Tensor, x: Tensor) -> Tensor:
     """The weights of classes, shaped to stand beside a tensor."""
     weight = converted(weight, dtype_of(x))
     return weight if rank_of(x) <= 2 else op.Reshape(weight, [-1] + [1] * (rank_of(x) - 2))
 
 
 def _against_probabilities(
-    logarithms: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None,
+    logarithms: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
     reduction: Reduction,
     smoothing: float,
-) -> TensorValue:
+) -> Tensor:
     """The target holds a probability for each class."""
     dtype, axis = dtype_of(logarithms), class_axis(logarithms)
     if smoothing:
@@ -115,25 +114,25 @@ def _against_probabilities(
 # -- margins ---------------------------------------------------------------------------------------------
 
 
-def _rows(x: TensorValue) -> TensorValue:
+def _rows(x: Tensor) -> Tensor:
     """(sample, class), whatever the number of dimensions."""
     return x if rank_of(x) == 2 else op.Reshape(x, [1, -1])
 
 
-def _above_zero(x: TensorValue) -> TensorValue:
+def _above_zero(x: Tensor) -> Tensor:
     """Elements greater than zero, and zero elsewhere; zero itself has no gradient, which `Max` would share."""
     return op.Where(op.Greater(x, like(0, x)), x, like(0, x))
 
 
 @algorithm
 def multi_margin(
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     *,
     margin: Numeric = 1.0,
     is_squared: bool = False,
-) -> TensorValue:
+) -> Tensor:
     """For each sample the mean of what other classes come too close to the right one, or of its square."""
     rows = _rows(x)
     targets = op.Reshape(target, [-1, 1])
@@ -149,7 +148,7 @@ def multi_margin(
 
 
 @algorithm
-def multilabel_margin(x: TensorValue, target: TensorValue) -> tuple[TensorValue, TensorValue]:
+def multilabel_margin(x: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Each row of targets lists classes, up to the first negative one: the loss of each, and which classes it has."""
     rows, targets = _rows(x), _rows(target)
     zero = like(0, x)

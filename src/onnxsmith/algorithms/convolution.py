@@ -10,22 +10,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, int64s, product, rank_of, reshape, size_of, sizes_of
 from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
-from onnxsmith.core.value import TensorValue
 
 
 def convolve(
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Sequence[int],
     pads: Sequence[Size],
     dilation: Sequence[int],
     groups: int,
     outputs: Sequence[Size] | None = None,
-) -> TensorValue:
+) -> Tensor:
     """A convolution; `pads` are those before all dimensions, then those behind.
 
     The number of windows along each dimension, which is computed where it is needed, may be given.
@@ -42,15 +41,15 @@ def convolve(
 
 @algorithm(name="convolution", by_size=True)
 def exact(
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Sequence[int],
     pads: Sequence[Size],
     dilation: Sequence[int],
     groups: int,
     outputs: Sequence[Size] | None = None,
-) -> TensorValue:
+) -> Tensor:
     """A convolution as a product of matrices, which ONNX Runtime has for double and integers too."""
     kernel = sizes_of(weight)[2:]
     spatial = len(kernel)
@@ -69,7 +68,7 @@ def exact(
     return result if bias is None else op.Add(result, beside_channels(bias, spatial))
 
 
-def beside_channels(bias: TensorValue, spatial: int) -> TensorValue:
+def beside_channels(bias: Tensor, spatial: int) -> Tensor:
     """A number for each channel, to broadcast with a batch."""
     return op.Reshape(bias, [-1] + [1] * spatial)
 
@@ -78,16 +77,16 @@ def beside_channels(bias: TensorValue, spatial: int) -> TensorValue:
 
 
 def transposed(
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Sequence[int],
     padding: Sequence[int],
     more: Sequence[int],
     dilation: Sequence[int],
     groups: int,
     outputs: Sequence[Size] | None = None,
-) -> TensorValue:
+) -> Tensor:
     """The gradient of a convolution by its input; `more` is added behind each dimension."""
     spatial = rank_of(weight) - 2
     if is_exact_only(dtype_of(x)):
@@ -116,16 +115,16 @@ def transposed(
 
 @algorithm(name="transposed_convolution", by_size=True)
 def exact_transposed(
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Sequence[int],
     padding: Sequence[int],
     more: Sequence[Size],
     dilation: Sequence[int],
     groups: int,
     outputs: Sequence[Size] | None = None,
-) -> TensorValue:
+) -> Tensor:
     """A plain convolution, with the kernel turned around, of the input with zeros between its elements."""
     kernel = sizes_of(weight)[2:]
     spatial = len(kernel)
@@ -143,7 +142,7 @@ def exact_transposed(
     return exact(x, turned, bias, [1] * spatial, [*before, *after], dilation, groups, outputs)
 
 
-def _spread(x: TensorValue, axis: int, stride: int) -> TensorValue:
+def _spread(x: Tensor, axis: int, stride: int) -> Tensor:
     """Zeros between the elements along a dimension."""
     if stride == 1:
         return x
@@ -161,14 +160,14 @@ def _spread(x: TensorValue, axis: int, stride: int) -> TensorValue:
 
 @algorithm(by_size=True)
 def gradient_of_input(
-    gradient: TensorValue,
-    x: TensorValue,
-    weight: TensorValue,
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
-) -> TensorValue:
+) -> Tensor:
     """The gradient for the input of a convolution, from that of its result."""
     kernel = sizes_of(weight)[2:]
     inputs, outputs = sizes_of(x)[2:], sizes_of(gradient)[2:]
@@ -187,14 +186,14 @@ def gradient_of_input(
 
 @algorithm(by_size=True)
 def gradient_of_transposed_input(
-    gradient: TensorValue,
-    x: TensorValue,
-    weight: TensorValue,
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
-) -> TensorValue:
+) -> Tensor:
     """The gradient for the input of a transposed convolution, from that of its result."""
     made = convolve(gradient, weight, None, stride, [*padding, *padding], dilation, groups)
     spatial = len(stride)
@@ -204,14 +203,14 @@ def gradient_of_transposed_input(
 
 @algorithm(by_size=True)
 def gradient_of_weight(
-    wide: TensorValue,
-    narrow: TensorValue,
-    weight: TensorValue,
+    wide: Tensor,
+    narrow: Tensor,
+    weight: Tensor,
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
-) -> TensorValue:
+) -> Tensor:
     """The gradient for the weights: the sum of each window of the wider side times the element of the narrower one.
 
     Of a convolution the input is the wider side, and the gradient the narrower one; of a transposed one it is the

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms.loops import repeat
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     as_column,
     cast,
@@ -22,14 +22,13 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: An associative function of two lists of tensors, an earlier one and a later one.
-Combine: TypeAlias = Callable[[Sequence[TensorValue], Sequence[TensorValue]], list[TensorValue]]
+Combine: TypeAlias = Callable[[Sequence[Tensor], Sequence[Tensor]], list[Tensor]]
 
 
-def running(values: Sequence[TensorValue], axis: int, combine: Combine) -> list[TensorValue]:
+def running(values: Sequence[Tensor], axis: int, combine: Combine) -> list[Tensor]:
     """The result of `combine` on all places up to each.
 
     Each round combines every place with the one that is `distance` before it, and doubles the distance; so the number
@@ -40,9 +39,7 @@ def running(values: Sequence[TensorValue], axis: int, combine: Combine) -> list[
     places = counted(size)
     column = as_column(places, axis, rank_of(values[0]))
 
-    def body(
-        i: TensorValue, keep: TensorValue, distance: TensorValue, *state: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, distance: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
         source = op.Max(op.Sub(places, distance), np.int64(0))
         before = [op.Gather(each, source, axis=axis) for each in state]
         has_before = op.GreaterOrEqual(column, distance)
@@ -56,13 +53,13 @@ def running(values: Sequence[TensorValue], axis: int, combine: Combine) -> list[
     return results
 
 
-def cumsum(x: TensorValue, axis: int) -> TensorValue:
+def cumsum(x: Tensor, axis: int) -> Tensor:
     """The sum of all elements up to each."""
     return op.CumSum(x, np.int64(axis))
 
 
 @algorithm
-def cumprod(x: TensorValue, axis: int) -> TensorValue:
+def cumprod(x: Tensor, axis: int) -> Tensor:
     """The product of all elements up to each."""
     if op.has("CumProd"):
         return op.CumProd(x, np.int64(axis))
@@ -70,23 +67,23 @@ def cumprod(x: TensorValue, axis: int) -> TensorValue:
 
 
 @algorithm
-def cummax(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+def cummax(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far, and where it is: the last place of equals, and of values that are no number."""
     return _extreme(x, axis, is_max=True)
 
 
 @algorithm
-def cummin(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+def cummin(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The least element so far, and where it is: the last place of equals, and of values that are no number."""
     return _extreme(x, axis, is_max=False)
 
 
-def _extreme(x: TensorValue, axis: int, *, is_max: bool) -> tuple[TensorValue, TensorValue]:
+def _extreme(x: Tensor, axis: int, *, is_max: bool) -> tuple[Tensor, Tensor]:
     dtype = dtype_of(x)
     keys = converted(x, DType.UINT8) if dtype is DType.BOOL else x
     column = as_column(counted(size_of(x, axis)), axis, rank_of(x))
 
-    def combine(before: Sequence[TensorValue], last: Sequence[TensorValue]) -> list[TensorValue]:
+    def combine(before: Sequence[Tensor], last: Sequence[Tensor]) -> list[Tensor]:
         compare = op.GreaterOrEqual if is_max else op.LessOrEqual
         takes_last = compare(last[0], before[0])
         if dtype.is_float:
@@ -99,7 +96,7 @@ def _extreme(x: TensorValue, axis: int, *, is_max: bool) -> tuple[TensorValue, T
 
 
 @algorithm
-def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """log(exp(x) + exp(y)); equal infinities stay what they are."""
     largest = op.Max(x, y)
     # Of two equal infinities the difference has no value, and none is needed.
@@ -108,6 +105,6 @@ def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def logcumsumexp(x: TensorValue, axis: int) -> TensorValue:
+def logcumsumexp(x: Tensor, axis: int) -> Tensor:
     """The logarithm of the sum of exp(x) up to each element."""
     return running([x], axis, lambda a, b: [logaddexp(a[0], b[0])])[0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Size,
     axis_of,
@@ -26,11 +26,10 @@ from onnxsmith.algorithms.values import (
     sizes_of,
 )
 from onnxsmith.algorithms.windows import padded
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def planes_of(x: TensorValue, dim1: int, dim2: int) -> tuple[TensorValue, list[int]]:
+def planes_of(x: Tensor, dim1: int, dim2: int) -> tuple[Tensor, list[int]]:
     """A tensor with two dimensions moved to the end, and the order that did it."""
     rank = rank_of(x)
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
@@ -38,14 +37,14 @@ def planes_of(x: TensorValue, dim1: int, dim2: int) -> tuple[TensorValue, list[i
     return (x if order == sorted(order) else op.Transpose(x, perm=order)), order
 
 
-def moved_back(x: TensorValue, order: Sequence[int]) -> TensorValue:
+def moved_back(x: Tensor, order: Sequence[int]) -> Tensor:
     """The dimensions where they were before `order` moved them."""
     if list(order) == sorted(order):
         return x
     return op.Transpose(x, perm=[order.index(k) for k in range(len(order))])
 
 
-def _on_diagonal(length: Size, columns: Size, offset: int) -> TensorValue:
+def _on_diagonal(length: Size, columns: Size, offset: int) -> Tensor:
     """The places of a diagonal in a plane of so many columns, counted row by row."""
     row, column = max(-offset, 0), max(offset, 0)
     if isinstance(length, int) and isinstance(columns, int):
@@ -60,9 +59,7 @@ def length_of(rows: Size, columns: Size, offset: int) -> Size:
 
 
 @algorithm(by_size=True)
-def diagonal(
-    x: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1, length: Size | None = None
-) -> TensorValue:
+def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, length: Size | None = None) -> Tensor:
     """The diagonals of planes in the last dimension. Their length, which is computed, may be given."""
     planes, _ = planes_of(x, dim1, dim2)
     *batch, rows, columns = sizes_of(planes)
@@ -73,9 +70,7 @@ def diagonal(
 
 
 @algorithm(by_size=True)
-def diagonal_scatter(
-    x: TensorValue, source: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> TensorValue:
+def diagonal_scatter(x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A tensor with other elements on the diagonals of its planes."""
     planes, order = planes_of(x, dim1, dim2)
     *batch, rows, columns = sizes = sizes_of(planes)
@@ -88,7 +83,7 @@ def diagonal_scatter(
 
 
 @algorithm(by_size=True)
-def embedded(x: TensorValue, offset: int = 0) -> TensorValue:
+def embedded(x: Tensor, offset: int = 0) -> Tensor:
     """Vectors as diagonals of planes that are zero elsewhere, in the last two dimensions."""
     last = rank_of(x) - 1
     size = size_of(x, last) + abs(offset)
@@ -98,7 +93,7 @@ def embedded(x: TensorValue, offset: int = 0) -> TensorValue:
     return op.Where(_is_on_diagonal(size, offset), lines, like(0, x))
 
 
-def _is_on_diagonal(size: Size, offset: int) -> TensorValue:
+def _is_on_diagonal(size: Size, offset: int) -> Tensor:
     if isinstance(size, int):
         return constant(np.eye(size, k=offset, dtype=np.bool_))
     places = counted(size)

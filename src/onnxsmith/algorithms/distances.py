@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import cast, constant, converted, counted, dtype_of, like, size_of
-from onnxsmith.core.value import TensorValue
 
 
-def length(difference: TensorValue, p: float) -> TensorValue:
+def length(difference: Tensor, p: float) -> Tensor:
     """The p-norm of differences along the last dimension."""
     axes = np.array([-1])
     dtype = dtype_of(difference)
@@ -29,13 +28,13 @@ def length(difference: TensorValue, p: float) -> TensorValue:
 
 
 @algorithm
-def between(x: TensorValue, y: TensorValue, p: float = 2.0) -> TensorValue:
+def between(x: Tensor, y: Tensor, p: float = 2.0) -> Tensor:
     """Between each row of one and each of the other; rows have elements."""
     return length(op.Sub(op.Unsqueeze(x, [-2]), op.Unsqueeze(y, [-3])), p)
 
 
 @algorithm
-def among(x: TensorValue, p: float = 2.0) -> TensorValue:
+def among(x: Tensor, p: float = 2.0) -> Tensor:
     """Between each row of a matrix and those behind it, in order; rows have elements."""
     count = size_of(x, 0)
     if isinstance(count, int):

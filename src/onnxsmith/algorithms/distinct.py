@@ -9,10 +9,9 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.sorting import END, order
 from onnxsmith.algorithms.values import converted, counted, dtype_of, flat, int64s, size_of, sizes_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -20,9 +19,9 @@ class Groups(NamedTuple):
     """The distinct values; the first place of each, the index of each given one among them, and the counts."""
 
     values: Field
-    first: TensorValue
-    inverse: TensorValue
-    counts: TensorValue
+    first: Tensor
+    inverse: Tensor
+    counts: Tensor
 
 
 @algorithm
@@ -55,7 +54,7 @@ def distinct_slices(x: Field, axis: int) -> Groups:
 
 
 @algorithm
-def runs(x: TensorValue, axis: int | None = None) -> Groups:
+def runs(x: Tensor, axis: int | None = None) -> Groups:
     """The elements in a row, or slices across an axis, that differ from the one before. Every NaN does."""
     rows, axis = (flat(x), 0) if axis is None else (x, axis)
     is_new = differs_from_before(Field(rows), axis, equal_nan=False)
@@ -63,7 +62,7 @@ def runs(x: TensorValue, axis: int | None = None) -> Groups:
     return Groups(Field(op.Compress(rows, is_new, axis=axis)), starts, group, counts)
 
 
-def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -> TensorValue:
+def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -> Tensor:
     """For each place along an axis, whether it is the first or other than the one before."""
     later = rows.map(lambda part: op.Slice(part, [1], [END], [axis]))
     earlier = rows.map(lambda part: op.Slice(part, [0], [-1], [axis]))
@@ -81,14 +80,14 @@ def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -
     return op.Slice(first, [0], op.Shape(rows.re, start=axis, end=axis + 1))
 
 
-def differs_from_next(is_new: TensorValue) -> TensorValue:
+def differs_from_next(is_new: Tensor) -> Tensor:
     """For each place of a vector, whether it is the last or other than the one behind it, from what `is_new` says."""
     behind = op.Add(counted(size_of(is_new, 0)), np.int64(1))
     is_last = op.Equal(behind, op.Size(is_new))
     return op.Or(is_last, op.Gather(is_new, op.Where(is_last, np.int64(0), behind)))
 
 
-def _runs(is_new: TensorValue) -> tuple[TensorValue, TensorValue, TensorValue]:
+def _runs(is_new: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Of a vector in which every run has a mark at its start: which run each place is in, their lengths and starts."""
     group = op.Sub(op.CumSum(converted(is_new, DType.INT64), np.int64(0)), np.int64(1))
     starts = flat(op.NonZero(is_new))
@@ -98,6 +97,6 @@ def _runs(is_new: TensorValue) -> tuple[TensorValue, TensorValue, TensorValue]:
     return group, op.Sub(ends, starts), starts
 
 
-def shaped_like(inverse: TensorValue, x: TensorValue) -> TensorValue:
+def shaped_like(inverse: Tensor, x: Tensor) -> Tensor:
     """An inverse in the shape of what was given."""
     return op.Reshape(inverse, int64s(sizes_of(x)), allowzero=1)

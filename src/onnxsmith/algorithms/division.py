@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import converted, dtype_of, like
-from onnxsmith.core.value import TensorValue
 
 
 @algorithm(has_gradient=True)
-def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
+def floor_divide(x: Tensor, y: Tensor, *, signs_zero: bool = False) -> Tensor:
     """Divided and rounded down."""
     if dtype_of(x).is_float:
         return _float_divided(x, y, signs_zero)[0]
@@ -24,7 +23,7 @@ def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) ->
 
 
 @algorithm(has_gradient=True)
-def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
+def remainder(x: Tensor, y: Tensor, *, signs_zero: bool = False) -> Tensor:
     """The remainder of `x` when it is divided and rounded down; it has the sign of `y`."""
     if dtype_of(x).is_float:
         return _float_rest(x, y, signs_zero)[1]
@@ -32,9 +31,7 @@ def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> Te
 
 
 @algorithm(has_gradient=True)
-def floor_divide_and_remainder(
-    x: TensorValue, y: TensorValue, *, signs_zero: bool = False
-) -> tuple[TensorValue, TensorValue]:
+def floor_divide_and_remainder(x: Tensor, y: Tensor, *, signs_zero: bool = False) -> tuple[Tensor, Tensor]:
     """Both of them."""
     if dtype_of(x).is_float:
         return _float_divided(x, y, signs_zero)
@@ -43,7 +40,7 @@ def floor_divide_and_remainder(
 
 
 @algorithm
-def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
+def truncated_remainder(x: Tensor, y: Tensor) -> Tensor:
     """The remainder of `x`, with its sign, when it is divided and rounded towards zero.
 
     ONNX Runtime's `fmod` of integers goes through doubles, which have fewer digits than longs.
@@ -62,7 +59,7 @@ def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
 class _Divisor:
     """Integers to divide by: processors trap at 0, and where the lowest integer is divided by -1."""
 
-    def __init__(self, y: TensorValue) -> None:
+    def __init__(self, y: Tensor) -> None:
         self.is_zero = op.Equal(y, like(0, y)) if _may_be(y, 0) else None
         has_sign = dtype_of(y).kind == "signed"
         self.is_minus_one = op.Equal(y, like(-1, y)) if has_sign and _may_be(y, -1) else None
@@ -73,13 +70,13 @@ class _Divisor:
             self.safe = op.Where(traps[0] if len(traps) == 1 else op.Or(*traps), like(1, y), y)
 
 
-def _may_be(y: TensorValue, value: int) -> bool:
+def _may_be(y: Tensor, value: int) -> bool:
     """True if an element may be a number, by what is known."""
     data = y.known.data
     return not isinstance(data, np.ndarray) or bool((data == value).any())
 
 
-def _floored(x: TensorValue, y: TensorValue, divisor: _Divisor) -> TensorValue:
+def _floored(x: Tensor, y: Tensor, divisor: _Divisor) -> Tensor:
     """ONNX's `Div` rounds towards zero, and is one too high below it."""
     quotient = op.Div(x, divisor.safe)
     if divisor.is_minus_one is not None:
@@ -92,7 +89,7 @@ def _floored(x: TensorValue, y: TensorValue, divisor: _Divisor) -> TensorValue:
     return op.Sub(quotient, converted(is_off, dtype_of(x)))
 
 
-def _is_inexact_below(x: TensorValue, y: TensorValue, rest: TensorValue) -> TensorValue:
+def _is_inexact_below(x: Tensor, y: Tensor, rest: Tensor) -> Tensor:
     """Where the quotient of integers has a fraction and is negative."""
     zero = like(0, x)
     return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
@@ -101,9 +98,7 @@ def _is_inexact_below(x: TensorValue, y: TensorValue, rest: TensorValue) -> Tens
 # -- fractions -------------------------------------------------------------------------------------------
 
 
-def _float_rest(
-    x: TensorValue, y: TensorValue, signs_zero: bool
-) -> tuple[TensorValue, TensorValue, TensorValue]:
+def _float_rest(x: Tensor, y: Tensor, signs_zero: bool) -> tuple[Tensor, Tensor, Tensor]:
     """The result of `fmod`, the same with the divisor's sign, and a flag where the two differ."""
     zero = like(0, x)
     plain = op.Mod(x, y, fmod=1)
@@ -113,7 +108,7 @@ def _float_rest(
     return plain, chosen(is_zero, copysign(plain, y), rest) if signs_zero else rest, is_off
 
 
-def _float_divided(x: TensorValue, y: TensorValue, signs_zero: bool) -> tuple[TensorValue, TensorValue]:
+def _float_divided(x: Tensor, y: Tensor, signs_zero: bool) -> tuple[Tensor, Tensor]:
     """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
     zero, one = like(0, x), like(1, x)
     plain, rest, is_off = _float_rest(x, y, signs_zero)

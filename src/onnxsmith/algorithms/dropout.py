@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import constant, filled, like, literal, sizes_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def dropped(x: TensorValue, p: float) -> tuple[TensorValue, TensorValue]:
+def dropped(x: Tensor, p: float) -> tuple[Tensor, Tensor]:
     """The elements that stay, scaled up, and which they are."""
     if p == 1:
         # ONNX Runtime takes no ratio of one.

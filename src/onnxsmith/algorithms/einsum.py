@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from onnxsmith.algorithms.diagonals import diagonal
 from onnxsmith.algorithms.linalg.matrices import product_of
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Size,
     dimensions_of,
@@ -19,14 +19,13 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 
 
 @dataclass(frozen=True)
 class Operand:
     """A tensor with a label for each dimension, none of them twice."""
 
-    tensor: TensorValue
+    tensor: Tensor
     labels: tuple[str, ...]
 
     def ordered(self, labels: Sequence[str]) -> Operand:
@@ -54,7 +53,7 @@ class Operand:
 
 
 @algorithm(by_size=True)
-def einsum(equation: str, tensors: Sequence[TensorValue], path: Sequence[int] | None = None) -> TensorValue:
+def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None = None) -> Tensor:
     """The sum of products that letters describe, of tensors of one element type.
 
     Operands are taken from the left, or pair by pair as `path` says, whose products stand behind the others.
@@ -98,7 +97,7 @@ def _labels(term: str, rank: int) -> tuple[str, ...]:
     return (*before, *(str(-k) for k in range(count, 0, -1)), *after)
 
 
-def _diagonal(x: TensorValue, labels: tuple[str, ...]) -> Operand:
+def _diagonal(x: Tensor, labels: tuple[str, ...]) -> Operand:
     """An operand of which a letter that stands twice names a diagonal."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -179,14 +178,14 @@ def _outer(a: Operand, b: Operand, labels: Sequence[str]) -> Operand:
     return Operand(op.Mul(first, second), tuple(labels))
 
 
-def _aligned(operand: Operand, labels: Sequence[str]) -> TensorValue:
+def _aligned(operand: Operand, labels: Sequence[str]) -> Tensor:
     present = [each for each in labels if each in operand.labels]
     missing = [k for k, each in enumerate(labels) if each not in present]
     tensor = operand.ordered(present).tensor
     return op.Unsqueeze(tensor, missing) if missing else tensor
 
 
-def _grouped(x: Operand, batch: list[str], first: list[str], second: list[str]) -> TensorValue:
+def _grouped(x: Operand, batch: list[str], first: list[str], second: list[str]) -> Tensor:
     """An operand as matrices: the batch, then two groups of dimensions, each as one."""
     x = x.ordered([*batch, *first, *second])
     if len(first) == 1 and len(second) == 1:

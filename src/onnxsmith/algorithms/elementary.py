@@ -11,12 +11,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, op
 from onnxsmith.algorithms.special import circular, error_functions
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
-from onnxsmith.core.operator_protocols import AnyOperator
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Those that are operators of ONNX.
@@ -26,7 +24,7 @@ Name: TypeAlias = Literal[
 ]  # fmt: skip
 
 #: Those that ONNX Runtime has for single precision only.
-_IN_DOUBLE: dict[Name, Callable[[TensorValue], TensorValue]] = {
+_IN_DOUBLE: dict[Name, Callable[[Tensor], Tensor]] = {
     "Acos": circular.acos,
     "Acosh": circular.acosh,
     "Asin": circular.asin,
@@ -40,24 +38,24 @@ _IN_DOUBLE: dict[Name, Callable[[TensorValue], TensorValue]] = {
 }
 
 
-def function_of(name: Name, x: TensorValue) -> TensorValue:
+def function_of(name: Name, x: Tensor) -> Tensor:
     """An operator's function with as many digits as its element type has."""
     if dtype_of(x) is DType.DOUBLE and name in _IN_DOUBLE:
         return _IN_DOUBLE[name](x)
     return getattr(op, name)(x)
 
 
-def logarithm(x: TensorValue, base: float) -> TensorValue:
+def logarithm(x: Tensor, base: float) -> Tensor:
     """In double precision: of powers it is a whole number only with more digits than the result has."""
     return op.Div(op.Log(converted(x, DType.DOUBLE)), np.float64(np.log(base)))
 
 
-def exp2(x: TensorValue) -> TensorValue:
+def exp2(x: Tensor) -> Tensor:
     """Two to the power of x."""
     return op.Pow(cast(2, dtype_of(x)), x)
 
 
-def sign(x: TensorValue) -> TensorValue:
+def sign(x: Tensor) -> Tensor:
     """-1, 0 or 1; 0 for what is no number. Truth values are as they are."""
     dtype = dtype_of(x)
     if dtype is DType.BOOL:
@@ -65,13 +63,13 @@ def sign(x: TensorValue) -> TensorValue:
     return op.Where(op.IsNaN(x), like(0, x), op.Sign(x)) if dtype.is_float else op.Sign(x)
 
 
-def trunc(x: TensorValue) -> TensorValue:
+def trunc(x: Tensor) -> Tensor:
     """Rounded towards zero, which has the sign of what was there; integers are as they are."""
     return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
 
 
 @algorithm(has_gradient=True)
-def modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+def modf(x: Tensor) -> tuple[Tensor, Tensor]:
     """The fraction and the whole number, both with the sign of what was there."""
     whole = trunc(x)
     fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
@@ -79,7 +77,7 @@ def modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
 
 
 @algorithm(has_gradient=True)
-def cbrt(x: TensorValue) -> TensorValue:
+def cbrt(x: Tensor) -> Tensor:
     """The third root of a double, by one step of Newton's method behind a power; what is no finite number stays."""
     zero, size = np.float64(0), op.Abs(x)
     root = op.Pow(size, np.float64(1 / 3))
@@ -90,28 +88,28 @@ def cbrt(x: TensorValue) -> TensorValue:
     return op.Where(is_plain, better, x)
 
 
-def is_nan(x: TensorValue) -> TensorValue:
+def is_nan(x: Tensor) -> Tensor:
     """True if it is no number; of integers, never."""
     return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
 
 
-def is_infinite(x: TensorValue) -> TensorValue:
+def is_infinite(x: Tensor) -> Tensor:
     """True if it is infinite; of integers, never."""
     return op.IsInf(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
 
 
-def maximum(x: TensorValue, y: TensorValue) -> TensorValue:
+def maximum(x: Tensor, y: Tensor) -> Tensor:
     """The larger one, and NaN beside NaN; of truth values, whether one is true."""
     return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.Max(x, y)
 
 
-def minimum(x: TensorValue, y: TensorValue) -> TensorValue:
+def minimum(x: Tensor, y: Tensor) -> Tensor:
     """The smaller one, and NaN beside NaN; of truth values, whether both are true."""
     return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)
 
 
 @algorithm(has_gradient=True)
-def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
+def fmax(x: Tensor, y: Tensor) -> Tensor:
     """The larger one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:
         return maximum(x, y)
@@ -119,17 +117,17 @@ def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
+def fmin(x: Tensor, y: Tensor) -> Tensor:
     """The smaller one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:
         return minimum(x, y)
     return _number_of(op.LessOrEqual if _takes_first(x) else op.Less, x, y)
 
 
-def _takes_first(x: TensorValue) -> bool:
+def _takes_first(x: Tensor) -> bool:
     """True if of two zeros the first one is taken, as numpy does for halves; of others the second."""
     return x.dtype is DType.FLOAT16
 
 
-def _number_of(beats: AnyOperator, x: TensorValue, y: TensorValue) -> TensorValue:
+def _number_of(beats: TensorOperator, x: Tensor, y: Tensor) -> Tensor:
     return chosen(op.Or(beats(x, y), op.IsNaN(y)), x, y)

@@ -12,10 +12,9 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, where
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.reductions import all_true, any_true, collected, with_axes, with_first
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like, rank_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Integers whose greatest and least are found in their own type.
@@ -65,7 +64,7 @@ def extreme(
 
 
 @algorithm
-def extreme_place(x: Field, axis: int, *, is_max: bool) -> TensorValue:
+def extreme_place(x: Field, axis: int, *, is_max: bool) -> Tensor:
     """Where the first greatest or least stands along an axis, which is kept; what is no number comes first."""
     find, reduce = (op.ArgMax, op.ReduceMax) if is_max else (op.ArgMin, op.ReduceMin)
     dtype = dtype_of(x.re)
@@ -83,7 +82,7 @@ def extreme_place(x: Field, axis: int, *, is_max: bool) -> TensorValue:
     return _first_hole_or(holes, _first_among(is_best, imaginary(x), axis, is_max=is_max), axis)
 
 
-def _first_among(chosen: TensorValue, key: TensorValue, axis: int, *, is_max: bool) -> TensorValue:
+def _first_among(chosen: Tensor, key: Tensor, axis: int, *, is_max: bool) -> Tensor:
     """The first best of those that are chosen."""
     dtype = dtype_of(key)
     worst = lowest(dtype) if is_max else highest(dtype)
@@ -93,7 +92,7 @@ def _first_among(chosen: TensorValue, key: TensorValue, axis: int, *, is_max: bo
     return op.ArgMax(converted(found, DType.UINT8), axis=axis, keepdims=1)
 
 
-def _first_hole_or(holes: TensorValue, place: TensorValue, axis: int) -> TensorValue:
+def _first_hole_or(holes: Tensor, place: Tensor, axis: int) -> Tensor:
     numbers = converted(holes, DType.UINT8)
     first = op.ArgMax(numbers, axis=axis, keepdims=1)
     return op.Where(any_true(holes, [axis], keepdims=True), first, place)

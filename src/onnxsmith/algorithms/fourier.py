@@ -17,7 +17,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     Size,
     cast,
@@ -29,8 +29,6 @@ from onnxsmith.algorithms.values import (
     reshape,
     sizes_of,
 )
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Up to this length the matrix of a transform is stored; beyond, the model computes it.
@@ -69,7 +67,7 @@ def transform(z: Field, count: Size, inverse: bool) -> Field:
 
 
 @algorithm(name="half_fourier_transform")
-def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
+def half_transform(x: Tensor, count: Size, inverse: bool) -> Field:
     """The first half of the frequencies of real numbers, from which the others follow."""
     half = count // 2 + 1
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
@@ -86,7 +84,7 @@ def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
 
 
 @algorithm(name="real_fourier_transform")
-def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
+def real_transform(z: Field, count: Size, inverse: bool) -> Tensor:
     """Real numbers from the first half of their frequencies."""
     half = count // 2 + 1
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
@@ -94,7 +92,7 @@ def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
         rest = z.conj().map(lambda part: op.Slice(part, [count - half], [0], [axis], [-1]))
         return transform(joined([z, rest], axis), count, inverse).re
 
-    def of_few() -> TensorValue:
+    def of_few() -> Tensor:
         matrix = _matrix(count, half, count, inverse, z.dtype)
         weight = _weights(count, half, z.dtype)
         scaled = alike(z, Field(z.re, z.re)).map(lambda part: op.Mul(part, weight))
@@ -103,7 +101,7 @@ def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
     if isinstance(count, int) or op.version < _HAS_DFT:
         return of_few()
 
-    def of_many() -> TensorValue:
+    def of_many() -> Tensor:
         axis = z.rank - 1
         start = int64s([count - half])
         rest = z.conj().map(lambda part: op.Slice(part, start, [0], [axis], [-1]))
@@ -117,7 +115,7 @@ def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
 def _chosen(count: Size, of_few: Callable[[], Field], of_many: Callable[[], Field]) -> Field:
     """One of two transforms of a dynamic length; of a long one the matrix would not fit in memory."""
 
-    def parts(made: Field) -> tuple[TensorValue, TensorValue]:
+    def parts(made: Field) -> tuple[Tensor, Tensor]:
         return made.re, imaginary(made)
 
     if op.version < _HAS_DFT:
@@ -168,7 +166,7 @@ def _matrix(count: Size, rows: Size, columns: Size, inverse: bool, dtype: DType)
     return Field(converted(op.Cos(angle), dtype), converted(sine, dtype))
 
 
-def _range(count: Size) -> TensorValue:
+def _range(count: Size) -> Tensor:
     return op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1))
 
 
@@ -242,7 +240,7 @@ def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:
     return cut * turn
 
 
-def _chirp(places: TensorValue, length: TensorValue, inverse: bool) -> Field:
+def _chirp(places: Tensor, length: Tensor, inverse: bool) -> Field:
     """exp(∓πi j² / length), the square taken modulo twice the length first."""
     squares = op.Mod(op.Mul(places, places), op.Add(length, length))
     angle = op.Mul(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.searching import search_sorted
 from onnxsmith.algorithms.values import (
     Numeric,
@@ -24,14 +24,13 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 @algorithm
 def bincount(
-    x: TensorValue, weights: TensorValue | None = None, least: Size = 0, *, dtype: DType = DType.INT64
-) -> TensorValue:
+    x: Tensor, weights: Tensor | None = None, least: Size = 0, *, dtype: DType = DType.INT64
+) -> Tensor:
     """How often each whole number from 0 on stands in a vector, or the sums of the weights there; in `dtype`.
 
     The result has as many elements as the greatest number asks for, and as `least` says.
@@ -44,9 +43,7 @@ def bincount(
     return op.ScatterElements(zeros, x, ones, axis=0, reduction="add")
 
 
-def _ends(
-    x: TensorValue, ends: tuple[Numeric, Numeric] | None, margin: float
-) -> tuple[TensorValue, TensorValue]:
+def _ends(x: Tensor, ends: tuple[Numeric, Numeric] | None, margin: float) -> tuple[Tensor, Tensor]:
     """The ends of the bins: those given, or the data's extremes, and something around a single value."""
     dtype = dtype_of(x)
     if ends is None:
@@ -62,9 +59,7 @@ def _ends(
 
 
 @algorithm
-def counts_of_equal_bins(
-    x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None = None
-) -> TensorValue:
+def counts_of_equal_bins(x: Tensor, bins: int, ends: tuple[Numeric, Numeric] | None = None) -> Tensor:
     """How many elements fall into each of equal bins between two ends; without them, between the extremes."""
     dtype = dtype_of(x)
     x = flat(x)
@@ -75,9 +70,7 @@ def counts_of_equal_bins(
     return _counted(place, is_inside, bins, None, dtype)
 
 
-def _counted(
-    place: TensorValue, is_inside: TensorValue, bins: int, weight: TensorValue | None, dtype: DType
-) -> TensorValue:
+def _counted(place: Tensor, is_inside: Tensor, bins: int, weight: Tensor | None, dtype: DType) -> Tensor:
     """How much falls into each bin; what is outside goes to one more, which is dropped."""
     place = op.Where(is_inside, place, np.int64(bins))
     # ONNX Runtime adds up no halves; the result is cast.
@@ -89,7 +82,7 @@ def _counted(
 
 
 @algorithm
-def equal_edges(x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None = None) -> TensorValue:
+def equal_edges(x: Tensor, bins: int, ends: tuple[Numeric, Numeric] | None = None) -> Tensor:
     """The edges of equal bins between two ends; without them, between the extremes of the data."""
     dtype = dtype_of(x)
     if ends is None and has_zero(sizes_of(x)):
@@ -105,13 +98,13 @@ def equal_edges(x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None 
 
 @algorithm(by_size=True)
 def histogram(
-    x: TensorValue,
-    edges: Sequence[TensorValue],
-    weight: TensorValue | None = None,
+    x: Tensor,
+    edges: Sequence[Tensor],
+    weight: Tensor | None = None,
     *,
     density: bool = False,
     dtype: DType | None = None,
-) -> TensorValue:
+) -> Tensor:
     """Points (the last dimension of `x` holds their coordinates) counted in bins between edges, whose number is known.
 
     The counts, or sums of weights, are in `dtype`; without one, in that of the points.
@@ -129,7 +122,7 @@ def histogram(
     return _as_density(result, edges) if density else result
 
 
-def _place(points: TensorValue, k: int, edges: TensorValue, bins: int) -> tuple[TensorValue, TensorValue]:
+def _place(points: Tensor, k: int, edges: Tensor, bins: int) -> tuple[Tensor, Tensor]:
     """The bin of one coordinate of each point, and whether there is one."""
     column = op.Gather(points, np.int64(k), axis=1)
     found = op.Sub(search_sorted(edges, column, right=True), np.int64(1))
@@ -138,13 +131,13 @@ def _place(points: TensorValue, k: int, edges: TensorValue, bins: int) -> tuple[
     return op.Min(found, np.int64(bins - 1)), fits
 
 
-def _count(edges: TensorValue) -> int:
+def _count(edges: Tensor) -> int:
     size = size_of(edges, 0)
     assert isinstance(size, int), "a histogram is recorded for edges whose number is known"
     return size
 
 
-def _as_density(counts: TensorValue, edges: Sequence[TensorValue]) -> TensorValue:
+def _as_density(counts: Tensor, edges: Sequence[Tensor]) -> Tensor:
     result = op.Div(counts, op.ReduceSum(counts, keepdims=0))
     for k, each in enumerate(edges):
         width = op.Sub(op.Slice(each, [1], [np.iinfo(np.int64).max]), op.Slice(each, [0], [-1]))

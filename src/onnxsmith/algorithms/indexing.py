@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Size,
     as_size,
@@ -20,17 +20,16 @@ from onnxsmith.algorithms.values import (
     rank_of,
     size_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 
 
-def flattened(x: TensorValue) -> TensorValue:
+def flattened(x: Tensor) -> Tensor:
     """The elements as a vector."""
     return x if rank_of(x) == 1 else flat(x)
 
 
-def at_least_vector(x: TensorValue) -> TensorValue:
+def at_least_vector(x: Tensor) -> Tensor:
     """A scalar as a vector of one; anything else as it is."""
     return op.Reshape(x, np.array([1], np.int64)) if rank_of(x) == 0 else x
 
@@ -38,12 +37,12 @@ def at_least_vector(x: TensorValue) -> TensorValue:
 # -- where elements are ----------------------------------------------------------------------------------
 
 
-def positions_by_dimension(x: TensorValue) -> TensorValue:
+def positions_by_dimension(x: Tensor) -> Tensor:
     """The positions of the elements that are not zero: a row for each dimension."""
     return op.NonZero(at_least_vector(x))
 
 
-def positions(x: TensorValue) -> TensorValue:
+def positions(x: Tensor) -> Tensor:
     """The positions of the elements that are not zero: a row for each of them."""
     if rank_of(x) == 0:
         # A scalar has one position, which takes no numbers to say.
@@ -54,14 +53,14 @@ def positions(x: TensorValue) -> TensorValue:
 # -- masks -----------------------------------------------------------------------------------------------
 
 
-def is_mask(index: TensorValue) -> bool:
+def is_mask(index: Tensor) -> bool:
     """True if an index is a mask: a truth value for each element."""
     return index.dtype in (DType.BOOL, DType.UINT8)
 
 
-def without_masks(indices: Sequence[TensorValue | None]) -> list[TensorValue | None]:
+def without_masks(indices: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Indices in which a mask is the positions of its true elements, one tensor for each of its dimensions."""
-    result: list[TensorValue | None] = []
+    result: list[Tensor | None] = []
     for each in indices:
         if each is None or not is_mask(each):
             result.append(None if each is None else converted(each, DType.INT64))
@@ -75,7 +74,7 @@ def without_masks(indices: Sequence[TensorValue | None]) -> list[TensorValue | N
 
 
 @algorithm(by_size=True)
-def indexed(x: TensorValue, indices: Sequence[TensorValue | None]) -> TensorValue:
+def indexed(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The value of `x[indices]`, where None stands for a whole dimension."""
     masks = [(k, each) for k, each in enumerate(indices) if each is not None]
     if not masks:
@@ -98,13 +97,13 @@ def indexed(x: TensorValue, indices: Sequence[TensorValue | None]) -> TensorValu
     return op.Transpose(result, perm=order)
 
 
-def given(indices: Sequence[TensorValue | None]) -> tuple[list[int], list[TensorValue]]:
+def given(indices: Sequence[Tensor | None]) -> tuple[list[int], list[Tensor]]:
     """The dimensions that are indexed, and their index tensors."""
     found = [(k, each) for k, each in enumerate(indices) if each is not None]
     return [k for k, _ in found], [each for _, each in found]
 
 
-def _selected(x: TensorValue, mask: TensorValue, axis: int) -> TensorValue | None:
+def _selected(x: Tensor, mask: Tensor, axis: int) -> Tensor | None:
     """The elements that a single mask selects, in one step; None where it takes more."""
     mask = converted(mask, DType.BOOL)
     if rank_of(mask) == 1:
@@ -121,14 +120,14 @@ def dimensions_before(axes: Sequence[int]) -> int:
     return axes[0] if is_together else 0
 
 
-def index_tuples(tensors: Sequence[TensorValue]) -> TensorValue:
+def index_tuples(tensors: Sequence[Tensor]) -> Tensor:
     """Index tensors, broadcast, as one tensor whose last dimension holds an index for each axis."""
     # GatherND and ScatterND count negative indices from the end, as torch does.
     tensors = broadcast_together(tensors)
     return op.Concat(*[op.Unsqueeze(each, [-1]) for each in tensors], axis=-1)
 
 
-def broadcast_sizes(tensors: Sequence[TensorValue]) -> list[Size]:
+def broadcast_sizes(tensors: Sequence[Tensor]) -> list[Size]:
     """The shape that tensors broadcast to: ints and numbers of the model."""
     rank = max(rank_of(each) for each in tensors)
     result: list[Size] = [1] * rank
@@ -151,7 +150,7 @@ def _wider(one: Size, other: Size) -> Size:
     return as_size(op.Where(op.Equal(first, np.int64(1)), second, first))
 
 
-def broadcast_together(tensors: Sequence[TensorValue]) -> list[TensorValue]:
+def broadcast_together(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Tensors in the shape that they broadcast to."""
     if len({dimensions_of(each) for each in tensors}) == 1 and None not in dimensions_of(tensors[0]):
         return list(tensors)
@@ -159,11 +158,9 @@ def broadcast_together(tensors: Sequence[TensorValue]) -> list[TensorValue]:
     return [expand(each, sizes) for each in tensors]
 
 
-def within(
-    x: TensorValue, indices: Sequence[TensorValue | None], least_of_one: int
-) -> list[TensorValue | None]:
+def within(x: Tensor, indices: Sequence[Tensor | None], least_of_one: int) -> list[Tensor | None]:
     """Indices moved into the bounds of their dimensions; the least is a multiple of the dimension's size."""
-    result: list[TensorValue | None] = []
+    result: list[Tensor | None] = []
     for axis, each in enumerate(indices):
         if each is None:
             result.append(None)
@@ -174,7 +171,7 @@ def within(
     return result
 
 
-def masked_positions(x: TensorValue, indices: Sequence[TensorValue | None]) -> list[TensorValue | None]:
+def masked_positions(x: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Indices of which those out of bounds are moved to the nearest element; a mask says that they do not count."""
     return within(x, indices, -1)
 
@@ -183,7 +180,7 @@ def masked_positions(x: TensorValue, indices: Sequence[TensorValue | None]) -> l
 
 
 @algorithm
-def repeated_positions(repeats: TensorValue, output_size: Size | None = None) -> TensorValue:
+def repeated_positions(repeats: Tensor, output_size: Size | None = None) -> Tensor:
     """Each position as often as `repeats` says."""
     # A mark where each run ends; the number of runs that ended before a place is the position that stands there.
     ends = op.CumSum(repeats, np.array(0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.algorithms.loops import loop
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     axes_of,
     cast,
@@ -20,13 +20,12 @@ from onnxsmith.algorithms.values import (
     like,
     rank_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 UNSIGNED = frozenset({DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64})
 
 
-def is_unsigned(x: TensorValue) -> bool:
+def is_unsigned(x: Tensor) -> bool:
     """True if the element type has no sign."""
     return dtype_of(x) in UNSIGNED
 
@@ -34,27 +33,27 @@ def is_unsigned(x: TensorValue) -> bool:
 # -- bits ----------------------------------------------------------------------------------------------
 
 
-def bitwise_and(x: TensorValue, y: TensorValue) -> TensorValue:
+def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
     """The bits that both have; of truth values, whether both are true."""
     return op.And(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseAnd(x, y)
 
 
-def bitwise_or(x: TensorValue, y: TensorValue) -> TensorValue:
+def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
     """The bits that one has; of truth values, whether one is true."""
     return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseOr(x, y)
 
 
-def bitwise_xor(x: TensorValue, y: TensorValue) -> TensorValue:
+def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
     """The bits that only one has; of truth values, whether only one is true."""
     return op.Xor(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseXor(x, y)
 
 
-def bitwise_not(x: TensorValue) -> TensorValue:
+def bitwise_not(x: Tensor) -> Tensor:
     """The bits turned over; of truth values, the other one."""
     return op.Not(x) if dtype_of(x) is DType.BOOL else op.BitwiseNot(x)
 
 
-def _distance(y: TensorValue, dtype: DType) -> tuple[TensorValue, TensorValue]:
+def _distance(y: Tensor, dtype: DType) -> tuple[Tensor, Tensor]:
     """By how many bits to shift, and whether there are that many."""
     y = converted(y, DType.INT64)
     bits = np.dtype(dtype.numpy).itemsize * 8
@@ -63,7 +62,7 @@ def _distance(y: TensorValue, dtype: DType) -> tuple[TensorValue, TensorValue]:
 
 
 @algorithm
-def shift_left(x: TensorValue, y: TensorValue) -> TensorValue:
+def shift_left(x: Tensor, y: Tensor) -> Tensor:
     """With zeros shifted in; a distance beyond the last bit, or below zero, leaves nothing."""
     dtype = dtype_of(x)
     distance, fits = _distance(y, dtype)
@@ -73,7 +72,7 @@ def shift_left(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
+def shift_right(x: Tensor, y: Tensor) -> Tensor:
     """With the sign shifted in; a distance beyond the last bit, or below zero, leaves the sign only."""
     dtype = dtype_of(x)
     distance, fits = _distance(y, dtype)
@@ -89,7 +88,7 @@ def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def bit_count(x: TensorValue) -> TensorValue:
+def bit_count(x: Tensor) -> Tensor:
     """How many bits of the absolute value are set: sums of neighbours, then of pairs, then of fours."""
     bits = _size(x)
     for width, mask in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
@@ -105,25 +104,25 @@ def bit_count(x: TensorValue) -> TensorValue:
 _STEPS = 96
 
 
-def _size(x: TensorValue) -> TensorValue:
+def _size(x: Tensor) -> Tensor:
     """The absolute value in UINT64, which holds that of the lowest integer, too."""
     if not is_unsigned(x):
         x = op.Abs(converted(x, DType.INT64))
     return converted(x, DType.UINT64)
 
 
-def _sizes(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _sizes(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """The absolute values in the shape that both have."""
     x, y = _size(x), _size(y)
     nothing = op.Sub(op.Add(x, y), op.Add(x, y))
     return op.Add(x, nothing), op.Add(y, nothing)
 
 
-def _divisor(x: TensorValue, y: TensorValue) -> TensorValue:
+def _divisor(x: Tensor, y: Tensor) -> Tensor:
     """The greatest common divisor in UINT64, by Euclid's algorithm on all elements at once, until the last is done."""
     zero = np.uint64(0)
 
-    def step(i: TensorValue, go_on: TensorValue, x: TensorValue, y: TensorValue) -> tuple[TensorValue, ...]:
+    def step(i: Tensor, go_on: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         is_over = op.Equal(y, zero)
         rest = op.Mod(x, op.Where(is_over, np.uint64(1), y))
         return has_any(op.Not(op.Equal(rest, zero))), op.Where(is_over, x, y), rest
@@ -132,20 +131,20 @@ def _divisor(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(op.Equal(left, zero), last, left)
 
 
-def has_any(truth: TensorValue) -> TensorValue:
+def has_any(truth: Tensor) -> Tensor:
     """True if one of all truth values is true; False of none."""
     most = op.ReduceMax(converted(truth, DType.INT32), keepdims=0)
     return op.Greater(most, np.int32(0))  # the largest of nothing is the lowest integer
 
 
 @algorithm
-def gcd(x: TensorValue, y: TensorValue) -> TensorValue:
+def gcd(x: Tensor, y: Tensor) -> Tensor:
     """The greatest common divisor."""
     return converted(_divisor(*_sizes(x, y)), dtype_of(x))
 
 
 @algorithm
-def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
+def lcm(x: Tensor, y: Tensor) -> Tensor:
     """The least common multiple; 0 where one of both is. What is too large wraps around."""
     a, b = _sizes(x, y)
     divisor = _divisor(a, b)
@@ -157,7 +156,7 @@ def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def power(x: TensorValue, y: TensorValue) -> TensorValue:
+def power(x: Tensor, y: Tensor) -> Tensor:
     """Integers to the power of integers by squaring, which wraps around; `Pow` goes through doubles.
 
     A power below zero is a fraction, and cut: only one and its negative have whole inverses.
@@ -168,9 +167,7 @@ def power(x: TensorValue, y: TensorValue) -> TensorValue:
     zero, one, two = (like(each, base) for each in (0, 1, 2))
     ones = op.Where(op.Equal(op.Add(base, rest), zero), one, one)
 
-    def step(
-        i: TensorValue, go_on: TensorValue, result: TensorValue, base: TensorValue, rest: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def step(i: Tensor, go_on: Tensor, result: Tensor, base: Tensor, rest: Tensor) -> tuple[Tensor, ...]:
         half = op.Div(rest, two)
         is_odd = op.Greater(op.Sub(rest, op.Mul(half, two)), zero)
         result = op.Where(is_odd, op.Mul(result, base), result)
@@ -186,9 +183,9 @@ def power(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def whole_power(x: TensorValue, exponent: int) -> TensorValue:
+def whole_power(x: Tensor, exponent: int) -> Tensor:
     """A power that is known and at least one, by multiplication, which wraps around; `Pow` goes through doubles."""
-    result: TensorValue | None = None
+    result: Tensor | None = None
     while True:
         if exponent & 1:
             result = x if result is None else op.Mul(result, x)
@@ -203,7 +200,7 @@ def whole_power(x: TensorValue, exponent: int) -> TensorValue:
 
 
 @algorithm
-def reduced_by_xor(bits: TensorValue, dims: int | Sequence[int] | None, keepdim: bool) -> TensorValue:
+def reduced_by_xor(bits: Tensor, dims: int | Sequence[int] | None, keepdim: bool) -> Tensor:
     """All UINT64 elements along dimensions combined by an exclusive or."""
     rank = rank_of(bits)
     if rank == 0:

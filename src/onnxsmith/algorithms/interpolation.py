@@ -14,9 +14,8 @@ import numpy as np
 
 from onnxsmith.algorithms import known_numbers as numbers
 from onnxsmith.algorithms.known_numbers import Numbers, as_operand, as_places, is_known, of, size_as
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, cast, converted, dtype_of, rank_of, sizes_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Keys' parameter, and the one for interpolation that smooths.
@@ -165,9 +164,7 @@ def _smooth_taps(scale: Numbers, size: Size, output: Size, width: int, dtype: DT
 # -- the result --------------------------------------------------------------------------------------------
 
 
-def resampled(
-    x: TensorValue, outputs: Sequence[Size], factors: Sequence[float | None], taps: MakeTaps
-) -> TensorValue:
+def resampled(x: Tensor, outputs: Sequence[Size], factors: Sequence[float | None], taps: MakeTaps) -> Tensor:
     """The last dimensions in new sizes, each in turn: the sums of its elements at places, with weights."""
     spatial = len(outputs)
     sizes = sizes_of(x)[-spatial:]

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, op
 from onnxsmith.algorithms.values import Size, cast, constant, converted, counted
-from onnxsmith.core.operator_protocols import AnyOperator
-from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 #: An array where all is known, else a tensor.
-Numbers: TypeAlias = "Array | np.generic[Any] | TensorValue"
+Numbers: TypeAlias = "Array | np.generic[Any] | Tensor"
 
 
 def is_known(value: Numbers) -> TypeIs[Array | np.generic[Any]]:
@@ -43,12 +42,14 @@ def up_to(size: Size, dtype: DType) -> Numbers:
     return np.arange(size, dtype=dtype.numpy) if isinstance(size, int) else converted(counted(size), dtype)
 
 
-def as_operand(value: Numbers) -> TensorValue:
+def as_operand(value: Numbers) -> Tensor:
     """Numbers as a tensor of the graph."""
-    return value if isinstance(value, TensorValue) else constant(value)
+    return value if isinstance(value, Tensor) else constant(value)
 
 
-def _of_two(a: Numbers, b: Numbers, on_arrays: Callable[[Any, Any], Any], on_tensors: AnyOperator) -> Numbers:
+def _of_two(
+    a: Numbers, b: Numbers, on_arrays: Callable[[Any, Any], Any], on_tensors: TensorOperator
+) -> Numbers:
     return on_arrays(a, b) if is_known(a) and is_known(b) else on_tensors(a, b)
 
 

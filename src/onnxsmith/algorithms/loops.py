@@ -8,18 +8,18 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.operator_protocols import AnyOperator, AttributeValue
-from onnxsmith.core.value import Array, Operand, TensorOrArray, TensorValue
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, TensorOrArray, op
+from onnxsmith.core.operator_protocols import AttributeValue
+from onnxsmith.core.value import Array, Operand
 from onnxsmith.types.dtypes import DType
 
 
 def loop(
     count: values.Numeric | Array,
     state: Sequence[TensorOrArray],
-    body: Callable[..., tuple[TensorValue, ...]],
+    body: Callable[..., tuple[Tensor, ...]],
     collected: int = 0,
-) -> tuple[TensorValue, ...]:
+) -> tuple[Tensor, ...]:
     """The state after the last step, and behind it what was collected, along a new first dimension.
 
     `body(i, go_on, *state)` gives whether to go on, the next state, and as many tensors to collect as are `collected`.
@@ -30,8 +30,8 @@ def loop(
 
 
 def repeat(
-    begins: TensorOrArray, state: Sequence[TensorOrArray], body: Callable[..., tuple[TensorValue, ...]]
-) -> tuple[TensorValue, ...]:
+    begins: TensorOrArray, state: Sequence[TensorOrArray], body: Callable[..., tuple[Tensor, ...]]
+) -> tuple[Tensor, ...]:
     """The state after the step that said to stop; as it is given where it does not begin.
 
     `body(i, go_on, *state)` gives whether to go on and the next state.
@@ -41,8 +41,8 @@ def repeat(
 
 
 def several(
-    operator: AnyOperator, /, *inputs: Operand | None, outputs: int, **attributes: AttributeValue
-) -> tuple[TensorValue, ...]:
+    operator: TensorOperator, /, *inputs: Operand | None, outputs: int, **attributes: AttributeValue
+) -> tuple[Tensor, ...]:
     """The results of an operator that has several outputs, or as many as are asked for."""
     made = operator(*inputs, outputs=outputs, **attributes)
-    return cast("tuple[TensorValue, ...]", made) if isinstance(made, tuple) else (made,)
+    return cast("tuple[Tensor, ...]", made) if isinstance(made, tuple) else (made,)

@@ -10,18 +10,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import mean_of, reduce
 from onnxsmith.algorithms.special import logarithms
 from onnxsmith.algorithms.values import dtype_of, like, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: How the losses of elements become one.
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
 
-def reduced(loss: TensorValue, reduction: Reduction) -> TensorValue:
+def reduced(loss: Tensor, reduction: Reduction) -> Tensor:
     """The losses of elements as they are, or their mean or sum."""
     if reduction == "none" or rank_of(loss) == 0:
         return loss
@@ -29,19 +28,19 @@ def reduced(loss: TensorValue, reduction: Reduction) -> TensorValue:
     return mean_of(loss, None, False) if reduction == "mean" else reduce("ReduceSum", loss, None, False)
 
 
-def squared_error(x: TensorValue, target: TensorValue) -> TensorValue:
+def squared_error(x: Tensor, target: Tensor) -> Tensor:
     """The square of the difference."""
     difference = op.Sub(x, target)
     return op.Mul(difference, difference)
 
 
-def absolute_error(x: TensorValue, target: TensorValue) -> TensorValue:
+def absolute_error(x: Tensor, target: Tensor) -> Tensor:
     """The size of the difference."""
     return op.Abs(op.Sub(x, target))
 
 
 @algorithm
-def smooth_l1(x: TensorValue, target: TensorValue, beta: float = 1.0) -> TensorValue:
+def smooth_l1(x: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
     """The size of the difference, rounded off by a parabola up to `beta`."""
     distance = absolute_error(x, target)
     if beta == 0:
@@ -52,7 +51,7 @@ def smooth_l1(x: TensorValue, target: TensorValue, beta: float = 1.0) -> TensorV
 
 
 @algorithm
-def huber(x: TensorValue, target: TensorValue, delta: float = 1.0) -> TensorValue:
+def huber(x: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
     """Half the square of the difference, and from `delta` on a line."""
     distance = absolute_error(x, target)
     square = op.Mul(op.Mul(distance, distance), like(0.5, x))
@@ -61,9 +60,7 @@ def huber(x: TensorValue, target: TensorValue, delta: float = 1.0) -> TensorValu
 
 
 @algorithm
-def binary_cross_entropy(
-    x: TensorValue, target: TensorValue, weight: TensorValue | None = None
-) -> TensorValue:
+def binary_cross_entropy(x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
     """Of probabilities; logarithms end at -100."""
     one, floor = like(1, x), like(-100, x)
     yes = op.Max(op.Log(x), floor)
@@ -74,11 +71,11 @@ def binary_cross_entropy(
 
 @algorithm
 def binary_cross_entropy_with_logits(
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
-    positive_weight: TensorValue | None = None,
-) -> TensorValue:
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    positive_weight: Tensor | None = None,
+) -> Tensor:
     """Of what a sigmoid makes probabilities of; targets of one may weigh more."""
     one = like(1, x)
     # log(sigmoid(x)) is min(x, 0) - log(1 + exp(-|x|)), which never overflows.
@@ -92,7 +89,7 @@ def binary_cross_entropy_with_logits(
 
 
 @algorithm
-def soft_margin(x: TensorValue, target: TensorValue) -> TensorValue:
+def soft_margin(x: Tensor, target: Tensor) -> Tensor:
     """log(1 + exp(-x target)), for targets of 1 and -1."""
     exponent = op.Neg(op.Mul(x, target))
     loss = op.Log(op.Add(op.Exp(exponent), like(1, x)))
@@ -104,7 +101,7 @@ def soft_margin(x: TensorValue, target: TensorValue) -> TensorValue:
 
 
 @algorithm
-def divergence(x: TensorValue, target: TensorValue, *, is_log_target: bool = False) -> TensorValue:
+def divergence(x: Tensor, target: Tensor, *, is_log_target: bool = False) -> Tensor:
     """The terms of Kullback and Leibler's divergence of the target from logarithms of probabilities."""
     if is_log_target:
         return op.Mul(op.Exp(target), op.Sub(target, x))
@@ -114,13 +111,13 @@ def divergence(x: TensorValue, target: TensorValue, *, is_log_target: bool = Fal
 
 @algorithm
 def poisson_likelihood(
-    x: TensorValue,
-    target: TensorValue,
+    x: Tensor,
+    target: Tensor,
     *,
     is_log: bool = True,
     with_factorial: bool = False,
     epsilon: float = 1e-8,
-) -> TensorValue:
+) -> Tensor:
     """Minus the logarithm of the probability of counts, given their expectation, or its logarithm."""
     if is_log:
         loss = op.Sub(op.Exp(x), op.Mul(target, x))

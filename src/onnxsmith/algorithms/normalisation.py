@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import mean_of
 from onnxsmith.algorithms.values import (
     Size,
@@ -23,20 +23,19 @@ from onnxsmith.algorithms.values import (
     reshape,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 class Normalised(NamedTuple):
     """A result, and the mean, the variance and the inverse deviation that it was normalised by."""
 
-    result: TensorValue
-    mean: TensorValue
-    variance: TensorValue
-    inverse: TensorValue
+    result: Tensor
+    mean: Tensor
+    variance: Tensor
+    inverse: Tensor
 
 
-def _spread(x: TensorValue, axes: Sequence[int], epsilon: float) -> Normalised:
+def _spread(x: Tensor, axes: Sequence[int], epsilon: float) -> Normalised:
     """Less its mean over axes, divided by the deviation; in single precision at least, with the axes kept."""
     wide = x if dtype_of(x) is DType.DOUBLE else converted(x, DType.FLOAT)
     mean = op.ReduceMean(wide, np.array(axes), keepdims=1)
@@ -47,7 +46,7 @@ def _spread(x: TensorValue, axes: Sequence[int], epsilon: float) -> Normalised:
 
 
 @algorithm
-def rms_norm(x: TensorValue, dimensions: int, weight: TensorValue | None, epsilon: float) -> TensorValue:
+def rms_norm(x: Tensor, dimensions: int, weight: Tensor | None, epsilon: float) -> Tensor:
     """Divided by the root of the mean square over the last dimensions."""
     mean = op.ReduceMean(op.Mul(x, x), np.arange(-dimensions, 0), keepdims=1)
     result = op.Mul(x, op.Reciprocal(op.Sqrt(op.Add(mean, like(epsilon, x)))))
@@ -56,7 +55,7 @@ def rms_norm(x: TensorValue, dimensions: int, weight: TensorValue | None, epsilo
 
 @algorithm
 def layer_norm(
-    x: TensorValue, dimensions: int, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
+    x: Tensor, dimensions: int, weight: Tensor | None, bias: Tensor | None, epsilon: float
 ) -> Normalised:
     """Over the last dimensions, which mean, variance and inverse deviation have with size 1."""
     made = _spread(x, range(-dimensions, 0), epsilon)
@@ -66,9 +65,7 @@ def layer_norm(
 
 
 @algorithm
-def batch_norm(
-    x: TensorValue, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
-) -> Normalised:
+def batch_norm(x: Tensor, weight: Tensor | None, bias: Tensor | None, epsilon: float) -> Normalised:
     """By the batch's own mean and variance for each channel, which come as vectors."""
     made = _spread(x, [0, *range(2, rank_of(x))], epsilon)
     dtype = dtype_of(made.result)
@@ -79,8 +76,8 @@ def batch_norm(
 
 @algorithm(by_size=True)
 def running_statistics(
-    x: TensorValue, mean: TensorValue, variance: TensorValue, batch: Normalised, momentum: float | TensorValue
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, mean: Tensor, variance: Tensor, batch: Normalised, momentum: float | Tensor
+) -> tuple[Tensor, Tensor]:
     """The running mean and variance after a batch; the variance that goes in is divided by the count less one."""
     dtype = dtype_of(batch.variance)
     whole = product([size for k, size in enumerate(sizes_of(x)) if k != 1])
@@ -91,8 +88,8 @@ def running_statistics(
 
 @algorithm(by_size=True)
 def running_statistics_of_instances(
-    x: TensorValue, mean: TensorValue, variance: TensorValue, momentum: float | TensorValue
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, mean: Tensor, variance: Tensor, momentum: float | Tensor
+) -> tuple[Tensor, Tensor]:
     """The running mean and variance after a batch whose instances were normalised each by itself."""
     batch = _spread(x, range(2, rank_of(x)), 0.0)
     dtype = dtype_of(batch.variance)
@@ -107,7 +104,7 @@ def running_statistics_of_instances(
     return _moved(mean, now, momentum, length), _moved(variance, spread, momentum, length)
 
 
-def _moved(old: TensorValue, now: TensorValue, momentum: float | TensorValue, count: Size) -> TensorValue:
+def _moved(old: Tensor, now: Tensor, momentum: float | Tensor, count: Size) -> Tensor:
     """An old average, moved towards a new value by a part of their difference; a batch of nothing leaves it."""
     if isinstance(count, int) and count == 0:
         return old
@@ -121,9 +118,7 @@ def _moved(old: TensorValue, now: TensorValue, momentum: float | TensorValue, co
 
 
 @algorithm(by_size=True)
-def group_norm(
-    x: TensorValue, groups: int, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
-) -> TensorValue:
+def group_norm(x: Tensor, groups: int, weight: Tensor | None, bias: Tensor | None, epsilon: float) -> Tensor:
     """Over channels in groups, and all that is behind them."""
     sizes = sizes_of(x)
     flat = reshape(x, [sizes[0], groups, -1])
@@ -132,7 +127,7 @@ def group_norm(
     return scaled(reshape(normal, sizes), weight, bias)
 
 
-def scaled(x: TensorValue, weight: TensorValue | None, bias: TensorValue | None) -> TensorValue:
+def scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Each channel times its weight, plus its bias."""
     shape = int64s([-1] + [1] * (rank_of(x) - 2))
     if weight is not None:

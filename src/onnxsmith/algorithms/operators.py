@@ -6,20 +6,36 @@ element type. What a runtime has kernels for is not asked here: that is seen to 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.operator import Operator, Operators
-from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
+from onnxsmith.core.operator_protocols import AnyOperator, AttributeValue, StandardOperators
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import Value
+from onnxsmith.core.tensor import Tensor as Tensor
+from onnxsmith.core.value import Array, Operand, Value
 from onnxsmith.runtime.wider_types import LEFT_ALONE, allowed_types
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
+
+#: A tensor, or a constant that is to be one.
+TensorOrArray: TypeAlias = Tensor | Array
+
+
+class TensorOperator(AnyOperator, Protocol):
+    """An operator that gives a tensor with Python's operators, as every target does."""
+
+    def __call__(self, /, *inputs: Operand | None, **attributes: AttributeValue) -> Tensor: ...
+
+
+class TensorOperators(StandardOperators, Protocol):
+    """The operators that give such tensors, by attribute."""
+
+    def __getattr__(self, name: str) -> TensorOperator: ...
 
 
 class PortableOperator(Operator):  # pyright: ignore[reportIncompatibleMethodOverride]  # of `__doc__`, a property there
@@ -132,7 +148,7 @@ def portable_operators(version: int) -> PortableOperators:
 class _ActiveOperators:
     """The operators of the graph that is being made: `op.Softmax(x, axis=-1)`."""
 
-    def __getattr__(self, name: str) -> AnyOperator:
+    def __getattr__(self, name: str) -> TensorOperator:
         if not name[:1].isupper():  # asked by who looks at what a function refers to
             raise AttributeError(name)
         return getattr(portable_operators(self.version), name)
@@ -147,4 +163,4 @@ class _ActiveOperators:
         return current_graph().operators.has(name)
 
 
-op: StandardOperators = cast("StandardOperators", _ActiveOperators())
+op: TensorOperators = cast("TensorOperators", _ActiveOperators())

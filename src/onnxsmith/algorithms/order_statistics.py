@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms.cumulative import running
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.sorting import sort
 from onnxsmith.algorithms.values import (
     as_column,
@@ -18,12 +18,11 @@ from onnxsmith.algorithms.values import (
     rank_of,
     size_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 @algorithm
-def median(x: TensorValue, axis: int, *, ignores_nan: bool = False) -> tuple[TensorValue, TensorValue]:
+def median(x: Tensor, axis: int, *, ignores_nan: bool = False) -> tuple[Tensor, Tensor]:
     """The median along an axis, the lower one of two, and where it stands; the axis is kept.
 
     Where there is something that is no number, so is the median, and it stands at the first such place; unless that is
@@ -48,7 +47,7 @@ def median(x: TensorValue, axis: int, *, ignores_nan: bool = False) -> tuple[Ten
 
 
 @algorithm
-def mode(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+def mode(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The most frequent value along an axis, the least of several, and its last place; the axis is kept."""
     values, places = sort(x, axis)
     indices = counted(size_of(x, axis))

@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, Size, cast, dtype_of, int64s, is_static, size_of
-from onnxsmith.core.value import TensorValue
 
 Mode: TypeAlias = Literal["constant", "edge", "reflect", "wrap"]
 #: The end of a slice that has none.
@@ -17,12 +16,12 @@ NO_END = 9223372036854775807
 
 
 def padded(
-    x: TensorValue,
+    x: Tensor,
     before: Sequence[Size],
     after: Sequence[Size],
     mode: Mode = "constant",
     value: Numeric = 0,
-) -> TensorValue:
+) -> Tensor:
     """A tensor with elements before and after each of its dimensions; negative numbers take away."""
     if all(isinstance(each, int) and each == 0 for each in (*before, *after)):
         return x
@@ -39,7 +38,7 @@ def _grown(amounts: Sequence[Size]) -> list[Size]:
     return [max(each, 0) if isinstance(each, int) else each for each in amounts]
 
 
-def _cropped(x: TensorValue, before: Sequence[Size], after: Sequence[Size]) -> TensorValue:
+def _cropped(x: Tensor, before: Sequence[Size], after: Sequence[Size]) -> Tensor:
     """The tensor without what negative amounts take away."""
     starts = [max(-each, 0) if isinstance(each, int) else 0 for each in before]
     ends = [each if isinstance(each, int) and each < 0 else NO_END for each in after]
@@ -51,14 +50,14 @@ def _cropped(x: TensorValue, before: Sequence[Size], after: Sequence[Size]) -> T
     )
 
 
-def _edged(x: TensorValue, before: Sequence[Size], after: Sequence[Size], mode: str) -> TensorValue:
+def _edged(x: Tensor, before: Sequence[Size], after: Sequence[Size], mode: str) -> Tensor:
     amounts = [*before, *after]
     if is_static(amounts) and not any(amounts):
         return x
     return op.Pad(x, int64s(amounts), mode=mode)
 
 
-def _wrapped(x: TensorValue, before: Sequence[Size], after: Sequence[Size]) -> TensorValue:
+def _wrapped(x: Tensor, before: Sequence[Size], after: Sequence[Size]) -> Tensor:
     """The tensor with its end before it and its start after it."""
     # Pad has a mode for this since opset 19, which ONNX Runtime refuses for tensors without elements.
     for axis, (first, last) in enumerate(zip(before, after, strict=True)):

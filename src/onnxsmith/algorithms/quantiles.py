@@ -13,38 +13,37 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import wider
 from onnxsmith.algorithms.sorting import ordered, sort
 from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: The name of a method.
 Method: TypeAlias = str
 #: Where a quantile stands among `n` elements, counted from 0, between two of them or at one.
-_Place: TypeAlias = Callable[[TensorValue, TensorValue], TensorValue]
+_Place: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
 
 def _by(alpha: float, beta: float) -> _Place:
     """The place of a method of Hyndman and Fan that two numbers describe."""
 
-    def place(n: TensorValue, q: TensorValue) -> TensorValue:
+    def place(n: Tensor, q: Tensor) -> Tensor:
         shift = op.Add(like(alpha, q), op.Mul(q, like(1 - alpha - beta, q)))
         return op.Sub(op.Add(op.Mul(n, q), shift), like(1, q))
 
     return place
 
 
-def _from_first_to_last(n: TensorValue, q: TensorValue) -> TensorValue:
+def _from_first_to_last(n: Tensor, q: Tensor) -> Tensor:
     return op.Mul(op.Sub(n, like(1, q)), q)
 
 
-def _inverse(n: TensorValue, q: TensorValue) -> TensorValue:
+def _inverse(n: Tensor, q: Tensor) -> Tensor:
     return op.Sub(op.Mul(n, q), like(1, q))
 
 
-def _at_boundaries(place: TensorValue, takes_lower: Callable[[TensorValue], TensorValue]) -> TensorValue:
+def _at_boundaries(place: Tensor, takes_lower: Callable[[Tensor], Tensor]) -> Tensor:
     lower = op.Floor(place)
     part = op.Sub(place, lower)
     found = op.Where(
@@ -53,19 +52,19 @@ def _at_boundaries(place: TensorValue, takes_lower: Callable[[TensorValue], Tens
     return op.Max(found, like(0, place))
 
 
-def _inverted_cdf(n: TensorValue, q: TensorValue) -> TensorValue:
+def _inverted_cdf(n: Tensor, q: Tensor) -> Tensor:
     return _at_boundaries(_inverse(n, q), lambda place: op.Equal(place, place))
 
 
-def _closest(n: TensorValue, q: TensorValue) -> TensorValue:
-    def is_odd(place: TensorValue) -> TensorValue:
+def _closest(n: Tensor, q: Tensor) -> Tensor:
+    def is_odd(place: Tensor) -> Tensor:
         half = op.Mul(op.Floor(place), like(0.5, place))
         return op.Not(op.Equal(op.Floor(half), half))
 
     return _at_boundaries(op.Sub(_inverse(n, q), like(0.5, q)), is_odd)
 
 
-def _midpoint(n: TensorValue, q: TensorValue) -> TensorValue:
+def _midpoint(n: Tensor, q: Tensor) -> Tensor:
     place = _from_first_to_last(n, q)
     return op.Mul(like(0.5, q), op.Add(op.Floor(place), op.Ceil(place)))
 
@@ -98,7 +97,7 @@ _WITHIN = frozenset({"lower", "higher", "nearest", "linear", "midpoint"})
 METHODS: tuple[Method, ...] = (*TAKEN, *_BETWEEN)
 
 
-def _weight(method: Method, place: TensorValue, lower: TensorValue) -> TensorValue:
+def _weight(method: Method, place: Tensor, lower: Tensor) -> Tensor:
     """How far a quantile is from the element below it to that above."""
     part = op.Sub(place, lower)
     if method == "averaged_inverted_cdf":
@@ -108,7 +107,7 @@ def _weight(method: Method, place: TensorValue, lower: TensorValue) -> TensorVal
     return part
 
 
-def _valid_count(rows: TensorValue, dtype: DType) -> TensorValue:
+def _valid_count(rows: Tensor, dtype: DType) -> Tensor:
     """How many elements along the last axis, which is kept, are numbers."""
     numbers = converted(op.Not(op.IsNaN(rows)), DType.INT64)
     return converted(op.ReduceSum(numbers, [rank_of(rows) - 1], keepdims=1), dtype)
@@ -116,14 +115,14 @@ def _valid_count(rows: TensorValue, dtype: DType) -> TensorValue:
 
 @algorithm
 def quantile(
-    x: TensorValue,
-    q: TensorValue,
+    x: Tensor,
+    q: Tensor,
     method: Method = "linear",
     dtype: DType | None = None,
     *,
     ignores_nan: bool = False,
     takes_next: bool = True,
-) -> TensorValue:
+) -> Tensor:
     """Quantiles along the last axis, in whose place they stand, in an element type; `q` is a vector of fractions.
 
     Where something is no number, so are all quantiles, unless that is ignored. There is at least one element. A
@@ -142,10 +141,10 @@ def quantile(
     # Others find places before the first and behind the last element, too; and so does every one among no elements.
     is_within = method in _WITHIN and not is_each
 
-    def within(place: TensorValue) -> TensorValue:
+    def within(place: Tensor) -> Tensor:
         return place if is_within else op.Max(op.Min(place, last), zero)
 
-    def take(place: TensorValue) -> TensorValue:
+    def take(place: Tensor) -> Tensor:
         index = converted(place, DType.INT64)
         return op.GatherElements(rows, index, axis=axis) if is_each else op.Gather(rows, index, axis=axis)
 
@@ -167,9 +166,7 @@ def quantile(
 
 
 @algorithm
-def weighted_quantile(
-    x: TensorValue, q: TensorValue, weights: TensorValue, *, ignores_nan: bool = False
-) -> TensorValue:
+def weighted_quantile(x: Tensor, q: Tensor, weights: Tensor, *, ignores_nan: bool = False) -> Tensor:
     """Quantiles along the last axis with a weight for each element: the first up to which a fraction of them stands.
 
     `weights` has the shape of `x` and is in double precision, as the fractions `q`, a vector.
@@ -192,7 +189,7 @@ def weighted_quantile(
     return result
 
 
-def _between(low: TensorValue, high: TensorValue, weight: TensorValue) -> TensorValue:
+def _between(low: Tensor, high: Tensor, weight: Tensor) -> Tensor:
     """low + weight (high - low), from the nearer end, in the type of the weight; steps are in that of the elements."""
     dtype = dtype_of(weight)
     step = converted(op.Sub(high, low), dtype)
@@ -201,7 +198,7 @@ def _between(low: TensorValue, high: TensorValue, weight: TensorValue) -> Tensor
     return op.Where(op.GreaterOrEqual(weight, like(0.5, weight)), from_high, from_low)
 
 
-def median(x: TensorValue, dtype: DType, *, ignores_nan: bool = False) -> TensorValue:
+def median(x: Tensor, dtype: DType, *, ignores_nan: bool = False) -> Tensor:
     """The median along the last axis, which goes, in an element type of fractions: the mean of two in the middle.
 
     Of no elements it is NaN; where something is no number, too, unless that is ignored.
@@ -216,7 +213,7 @@ def median(x: TensorValue, dtype: DType, *, ignores_nan: bool = False) -> Tensor
     lower = op.Div(op.Max(op.Sub(count, one), zero), two)
     upper = op.Div(count, two)
 
-    def take(place: TensorValue) -> TensorValue:
+    def take(place: Tensor) -> Tensor:
         found = (
             op.GatherElements(rows, place, axis=axis) if ignores_nan else op.Gather(rows, place, axis=axis)
         )

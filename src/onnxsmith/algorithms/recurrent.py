@@ -13,9 +13,8 @@ import numpy as np
 
 from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, reshape, size_of, sizes_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: A recurrent layer, and what an RNN puts its sums through.
@@ -33,7 +32,7 @@ class Layers:
     """
 
     kind: Kind
-    weights: Sequence[TensorValue]
+    weights: Sequence[Tensor]
     count: int
     has_biases: bool = True
     is_bidirectional: bool = False
@@ -50,11 +49,9 @@ class Layers:
         plain = 4 if self.has_biases else 2
         return len(self.weights) == self.count * self.directions * (plain + 1)
 
-    def run(
-        self, x: TensorValue, states: Sequence[TensorValue], lengths: TensorValue | None = None
-    ) -> list[TensorValue]:
+    def run(self, x: Tensor, states: Sequence[Tensor], lengths: Tensor | None = None) -> list[Tensor]:
         """The output (time, batch, feature) and the last states of all layers."""
-        finals: list[list[TensorValue]] = []
+        finals: list[list[Tensor]] = []
         for layer in range(self.count):
             if layer and self.dropout:
                 x = dropped(x, self.dropout)[0]
@@ -65,15 +62,13 @@ class Layers:
         ]
         return [x, *joined]
 
-    def _part(self, state: TensorValue, layer: int) -> TensorValue:
+    def _part(self, state: Tensor, layer: int) -> Tensor:
         """The states of one layer, for each direction."""
         if self.count == 1:
             return state
         return op.Slice(state, [layer * self.directions], [(layer + 1) * self.directions], [0])
 
-    def _layer(
-        self, x: TensorValue, layer: int, states: Sequence[TensorValue], lengths: TensorValue | None
-    ) -> list[TensorValue]:
+    def _layer(self, x: Tensor, layer: int, states: Sequence[Tensor], lengths: Tensor | None) -> list[Tensor]:
         first = layer * self.directions
         each = len(self.weights) // (self.count * self.directions)
         rows = [self.weights[(first + k) * each : (first + k + 1) * each] for k in range(self.directions)]
@@ -102,12 +97,12 @@ class Layers:
         return [reshape(output, sizes), *last]
 
     def _projected(
-        self, x: TensorValue, rows: Sequence[Sequence[TensorValue]], states: Sequence[TensorValue]
-    ) -> list[TensorValue]:
+        self, x: Tensor, rows: Sequence[Sequence[Tensor]], states: Sequence[Tensor]
+    ) -> list[Tensor]:
         """A layer step by step: ONNX's LSTM has no projection of the state."""
-        outputs: list[TensorValue] = []
-        hiddens: list[TensorValue] = []
-        cells: list[TensorValue] = []
+        outputs: list[Tensor] = []
+        hiddens: list[Tensor] = []
+        cells: list[Tensor] = []
         for k, row in enumerate(rows):
             weights = [op.Transpose(each, perm=[1, 0]) for each in (row[0], row[1], row[-1])]
             entering = op.MatMul(x, weights[0])
@@ -132,16 +127,16 @@ class Layers:
             return [outputs[0], hiddens[0], cells[0]]
         return [op.Concat(*outputs, axis=-1), op.Concat(*hiddens, axis=0), op.Concat(*cells, axis=0)]
 
-    def _joined(self, parts: Sequence[Sequence[TensorValue]]) -> TensorValue:
+    def _joined(self, parts: Sequence[Sequence[Tensor]]) -> Tensor:
         """Weights of each direction, with the gates in ONNX's order; biases are pairs, one behind the other."""
-        reordered: list[TensorValue] = []
+        reordered: list[Tensor] = []
         for part in parts:
             pieces = [self._reordered(each) for each in part]
             whole = pieces[0] if len(pieces) == 1 else op.Concat(*pieces, axis=0)
             reordered.append(op.Unsqueeze(whole, [0]))
         return reordered[0] if len(reordered) == 1 else op.Concat(*reordered, axis=0)
 
-    def _reordered(self, weight: TensorValue) -> TensorValue:
+    def _reordered(self, weight: Tensor) -> Tensor:
         order = _GATES[self.kind]
         if len(order) == 1:
             return weight
@@ -149,12 +144,10 @@ class Layers:
         return op.Concat(*(gates[k] for k in order), axis=0)
 
 
-def _projected_step(
-    recurrence: TensorValue, projection: TensorValue
-) -> Callable[..., tuple[TensorValue, ...]]:
+def _projected_step(recurrence: Tensor, projection: Tensor) -> Callable[..., tuple[Tensor, ...]]:
     """One step of an LSTM whose state is projected, given what the input has for all gates."""
 
-    def step(hidden: TensorValue, cell: TensorValue, entering: TensorValue) -> tuple[TensorValue, ...]:
+    def step(hidden: Tensor, cell: Tensor, entering: Tensor) -> tuple[Tensor, ...]:
         gates = op.Add(entering, op.MatMul(hidden, recurrence))
         result, cell = _through_gates(gates, cell)
         hidden = op.MatMul(result, projection)
@@ -166,7 +159,7 @@ def _projected_step(
 # -- packed sequences ------------------------------------------------------------------------------------
 
 
-def unpacked(data: TensorValue, batch_sizes: TensorValue) -> tuple[TensorValue, TensorValue]:
+def unpacked(data: Tensor, batch_sizes: Tensor) -> tuple[Tensor, Tensor]:
     """(time, batch, …), and which of its places hold an element. Sequences are sorted, the longest first."""
     batch = op.Gather(batch_sizes, np.int64(0), axis=0)
     columns = op.Range(np.int64(0), batch, np.int64(1))
@@ -176,12 +169,12 @@ def unpacked(data: TensorValue, batch_sizes: TensorValue) -> tuple[TensorValue, 
     return op.Gather(data, places, axis=0), is_there
 
 
-def packed(x: TensorValue, is_there: TensorValue) -> TensorValue:
+def packed(x: Tensor, is_there: Tensor) -> Tensor:
     """The elements that are there, one time step after the other."""
     return op.GatherND(x, op.Transpose(op.NonZero(is_there), perm=[1, 0]))
 
 
-def pack_padded(x: TensorValue, lengths: TensorValue) -> tuple[TensorValue, TensorValue]:
+def pack_padded(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Sequences (time, batch, …) of lengths that are sorted, packed; and how many there are at each time."""
     lengths = converted(lengths, DType.INT64)
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
@@ -198,35 +191,33 @@ def pack_padded(x: TensorValue, lengths: TensorValue) -> tuple[TensorValue, Tens
 class CellWeights:
     """Weights of the input and of the state, and their biases."""
 
-    inputs: TensorValue
-    hidden: TensorValue
-    input_bias: TensorValue | None = None
-    hidden_bias: TensorValue | None = None
+    inputs: Tensor
+    hidden: Tensor
+    input_bias: Tensor | None = None
+    hidden_bias: Tensor | None = None
 
-    def gates(self, x: TensorValue, state: TensorValue) -> tuple[TensorValue, TensorValue]:
+    def gates(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """The parts of the input and of the state in all gates."""
         return _gates(x, self.inputs, self.input_bias), _gates(state, self.hidden, self.hidden_bias)
 
 
-def _gates(value: TensorValue, weight: TensorValue, bias: TensorValue | None) -> TensorValue:
+def _gates(value: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     part = op.MatMul(value, op.Transpose(weight, perm=[1, 0]))
     return part if bias is None else op.Add(part, bias)
 
 
-def lstm_cell(
-    x: TensorValue, hidden: TensorValue, cell: TensorValue, weights: CellWeights
-) -> tuple[TensorValue, TensorValue]:
+def lstm_cell(x: Tensor, hidden: Tensor, cell: Tensor, weights: CellWeights) -> tuple[Tensor, Tensor]:
     """The new state of an LSTM and its new cell."""
     return _through_gates(op.Add(*weights.gates(x, hidden)), cell)
 
 
-def _through_gates(gates: TensorValue, cell: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _through_gates(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     enter, forget, new, leave = several(op.Split, gates, axis=-1, num_outputs=4, outputs=4)
     cell = op.Add(op.Mul(op.Sigmoid(forget), cell), op.Mul(op.Sigmoid(enter), op.Tanh(new)))
     return op.Mul(op.Sigmoid(leave), op.Tanh(cell)), cell
 
 
-def gru_cell(x: TensorValue, hidden: TensorValue, weights: CellWeights) -> TensorValue:
+def gru_cell(x: Tensor, hidden: Tensor, weights: CellWeights) -> Tensor:
     """The new state of a GRU."""
     mine, theirs = (
         several(op.Split, each, axis=-1, num_outputs=3, outputs=3) for each in weights.gates(x, hidden)
@@ -236,9 +227,7 @@ def gru_cell(x: TensorValue, hidden: TensorValue, weights: CellWeights) -> Tenso
     return op.Add(new, op.Mul(update, op.Sub(hidden, new)))
 
 
-def rnn_cell(
-    x: TensorValue, hidden: TensorValue, weights: CellWeights, *, has_relu: bool = False
-) -> TensorValue:
+def rnn_cell(x: Tensor, hidden: Tensor, weights: CellWeights, *, has_relu: bool = False) -> Tensor:
     """The new state of a plain recurrent layer."""
     total = op.Add(*weights.gates(x, hidden))
     return op.Relu(total) if has_relu else op.Tanh(total)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
+from typing import cast as typed
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, joined, number
 from onnxsmith.algorithms.complex_numbers.products import product_along
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Size,
     axes_of,
@@ -30,8 +31,7 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.semantics.reductions import root_of_variance
 from onnxsmith.types.dtypes import DType
 
 Reduction: TypeAlias = Literal["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL2", "ReduceMean"]
@@ -49,7 +49,7 @@ def wider(dtype: DType) -> DType:
     return _WIDER.get(dtype, dtype)
 
 
-def count_along(x: TensorValue, axes: Sequence[int]) -> Size:
+def count_along(x: Tensor, axes: Sequence[int]) -> Size:
     """How many elements stand along axes."""
     return product([size_of(x, axis) for axis in axes])
 
@@ -57,7 +57,7 @@ def count_along(x: TensorValue, axes: Sequence[int]) -> Size:
 # -- axes as one -----------------------------------------------------------------------------------------
 
 
-def collected(x: TensorValue, axes: Sequence[int]) -> TensorValue:
+def collected(x: Tensor, axes: Sequence[int]) -> Tensor:
     """Axes moved to the end, as one; a new one of size 1 where there are none."""
     rank = rank_of(x)
     others = [k for k in range(rank) if k not in axes]
@@ -74,7 +74,7 @@ def collected(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     return op.Reshape(moved, int64s([*(sizes[k] for k in others), count]), allowzero=1)
 
 
-def with_axes(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+def with_axes(x: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:
     """The tensor with the reduced axes in their places as sizes of 1, if they are kept."""
     return op.Unsqueeze(x, sorted(axes)) if keepdims and axes else x
 
@@ -82,7 +82,7 @@ def with_axes(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValu
 # -- sums ------------------------------------------------------------------------------------------------
 
 
-def reduce(name: Reduction, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
+def reduce(name: Reduction, x: Tensor, dims: Dims, keepdim: bool) -> Tensor:
     """The result of ONNX's operator, in the element type of the tensor; of a scalar, the scalar."""
     rank = rank_of(x)
     if rank == 0:
@@ -102,16 +102,14 @@ def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = Fals
     return x.map(lambda part: _reduced("ReduceSum", part, axes, keepdims, wider(x.dtype)))
 
 
-def _reduced(
-    name: Reduction, x: TensorValue, axes: Sequence[int], keepdims: bool, inside: DType
-) -> TensorValue:
+def _reduced(name: Reduction, x: Tensor, axes: Sequence[int], keepdims: bool, inside: DType) -> Tensor:
     if not axes:
         return x
     return converted(reduce(name, converted(x, inside), axes, keepdims), dtype_of(x))
 
 
 @algorithm(by_size=True)
-def total_of_whole(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+def total_of_whole(x: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:
     """The sum of integers of 32 or 64 bits, which wraps around: a product with ones.
 
     ONNX Runtime's ReduceSum adds them as doubles, which have fewer digits and do not wrap around, and takes thirty
@@ -132,7 +130,7 @@ def total_of_whole(x: TensorValue, axes: Sequence[int], keepdims: bool) -> Tenso
     return with_axes(sums, axes, keepdims)
 
 
-def _sum_of_blocks(rows: TensorValue) -> TensorValue:
+def _sum_of_blocks(rows: Tensor) -> Tensor:
     """The sum along the last axis: of cubes of elements edge by edge, and of what is left.
 
     One long sum rounds as often as it has elements, and loses as many digits more.
@@ -162,7 +160,7 @@ def with_first(x: Field, axis: int, value: Field) -> Field:
     return joined([alike(value, x).map(lambda part: op.Expand(part, shape)), x], axis)
 
 
-def mean_of(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
+def mean_of(x: Tensor, dims: Dims, keepdim: bool) -> Tensor:
     """The mean; of nothing it is no number. ONNX leaves that open, and ONNX Runtime gives 0."""
     if rank_of(x) == 0:
         return x
@@ -170,7 +168,12 @@ def mean_of(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
     return _no_number_of_nothing(reduce("ReduceMean", x, axes, keepdim), [size_of(x, axis) for axis in axes])
 
 
-def _no_number_of_nothing(found: TensorValue, sizes: Sequence[Size]) -> TensorValue:
+def deviation_of(variance: Tensor) -> Tensor:
+    """The root of a variance, whose gradient is 0 for equal values."""
+    return typed(Tensor, root_of_variance(op, variance))
+
+
+def _no_number_of_nothing(found: Tensor, sizes: Sequence[Size]) -> Tensor:
     """A mean over axes of these sizes, and NaN where one of them is 0."""
     missing = cast(np.nan, dtype_of(found))
     if has_zero(sizes):
@@ -197,9 +200,7 @@ def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | 
 
 
 @algorithm
-def product_of(
-    x: TensorValue, axes: Sequence[int], keepdims: bool, inside: DType | None = None
-) -> TensorValue:
+def product_of(x: Tensor, axes: Sequence[int], keepdims: bool, inside: DType | None = None) -> Tensor:
     """The product of real numbers, in the element type that is given; they are multiplied in that, or `inside` one.
 
     ONNX Runtime multiplies longs as doubles, which have fewer digits; its running product does not.
@@ -217,7 +218,7 @@ def product_of(
 # -- truth -----------------------------------------------------------------------------------------------
 
 
-def any_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+def any_true(x: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:
     """True if any truth value is True; none of none."""
     if not axes:
         return x
@@ -225,7 +226,7 @@ def any_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue
     return converted(found, DType.BOOL)
 
 
-def all_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+def all_true(x: Tensor, axes: Sequence[int], keepdims: bool) -> Tensor:
     """True if all truth values are True; all of none."""
     if not axes:
         return x
@@ -239,8 +240,8 @@ def all_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue
 
 @algorithm
 def variance_and_mean(
-    x: TensorValue, dims: Dims = None, correction: float | Tensor = 0, keepdim: bool = False
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, dims: Dims = None, correction: float | Tensor = 0, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
     """The variance, divided by the count less `correction`, and the mean; of nothing both are no number."""
     dtype = dtype_of(x)
     axes = axes_of(dims, rank_of(x))

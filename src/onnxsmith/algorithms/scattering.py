@@ -21,7 +21,7 @@ from onnxsmith.algorithms.indexing import (
     without_masks,
 )
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     converted,
     dimensions_of,
@@ -36,7 +36,6 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: How what is written to one place becomes one.
@@ -49,20 +48,20 @@ _ON_TRUTH: dict[_Word, _Word] = {"max": "add", "min": "mul"}
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 #: Data, what is written, and a reduction -> the data with that written.
-_Write: TypeAlias = Callable[[TensorValue, TensorValue, _Word], TensorValue]
+_Write: TypeAlias = Callable[[Tensor, Tensor, _Word], Tensor]
 
 
-def _by_elements(index: TensorValue, axis: int) -> _Write:
+def _by_elements(index: Tensor, axis: int) -> _Write:
     """A writer for an index of as many dimensions as the data has, a position for each element written."""
     return lambda x, source, reduction: op.ScatterElements(x, index, source, axis=axis, reduction=reduction)
 
 
-def _by_tuples(tuples: TensorValue) -> _Write:
+def _by_tuples(tuples: Tensor) -> _Write:
     """A writer for positions along the first dimensions, in the last dimension of one tensor."""
     return lambda x, source, reduction: op.ScatterND(x, tuples, source, reduction=reduction)
 
 
-def _along(index: TensorValue, source: TensorValue, axis: int) -> _Write:
+def _along(index: Tensor, source: Tensor, axis: int) -> _Write:
     """A writer for positions along one dimension, each for a whole slice of the source."""
     index = at_least_vector(converted(index, DType.INT64))
     if axis == 0:
@@ -71,7 +70,7 @@ def _along(index: TensorValue, source: TensorValue, axis: int) -> _Write:
     return _by_elements(expand(column, sizes_of(source)), axis)
 
 
-def _written(x: TensorValue, source: TensorValue, word: _Word, write: _Write) -> TensorValue:
+def _written(x: Tensor, source: Tensor, word: _Word, write: _Write) -> Tensor:
     """A write in an element type that ONNX Runtime reduces in; NaN is the greatest and the least."""
     dtype = dtype_of(x)
     if word == "none":
@@ -88,9 +87,7 @@ def _written(x: TensorValue, source: TensorValue, word: _Word, write: _Write) ->
     return op.Where(is_missing, like(np.nan, x), result)
 
 
-def _reduced(
-    x: TensorValue, source: TensorValue, write: _Write, reduction: Reduction, include_self: bool
-) -> TensorValue:
+def _reduced(x: Tensor, source: Tensor, write: _Write, reduction: Reduction, include_self: bool) -> Tensor:
     """A write with a reduction, in which the data counts or does not."""
     dtype = dtype_of(x)
     neutral = _neutral(reduction, dtype)
@@ -106,7 +103,7 @@ def _reduced(
     return converted(result, dtype)
 
 
-def _quotient(total: TensorValue, count: TensorValue) -> TensorValue:
+def _quotient(total: Tensor, count: Tensor) -> Tensor:
     if dtype_of(total).is_float:
         return op.Div(total, count)
     return op.Div(op.Sub(total, op.Mod(total, count)), count)  # rounds down, also below zero
@@ -126,13 +123,13 @@ def _neutral(reduction: Reduction, dtype: DType) -> bool | int | float:
 
 @algorithm(by_size=True)
 def scatter(
-    x: TensorValue,
+    x: Tensor,
     axis: int,
-    index: TensorValue,
-    source: TensorValue,
+    index: Tensor,
+    source: Tensor,
     reduction: Reduction | None = None,
     include_self: bool = True,
-) -> TensorValue:
+) -> Tensor:
     """A position along an axis for each element that is written; the source may be larger than the index."""
     index = converted(index, DType.INT64)
     write = _by_elements(index, axis)
@@ -142,7 +139,7 @@ def scatter(
     return _reduced(x, source, write, reduction, include_self)
 
 
-def _cropped(source: TensorValue, index: TensorValue) -> TensorValue:
+def _cropped(source: Tensor, index: Tensor) -> Tensor:
     """The part of a source that an index has positions for."""
     sizes = list(zip(dimensions_of(source), dimensions_of(index), strict=True))
     axes = [k for k, (mine, theirs) in enumerate(sizes) if mine is None or mine != theirs]
@@ -154,13 +151,13 @@ def _cropped(source: TensorValue, index: TensorValue) -> TensorValue:
 
 @algorithm(by_size=True)
 def index_write(
-    x: TensorValue,
+    x: Tensor,
     axis: int,
-    index: TensorValue,
-    source: TensorValue,
+    index: Tensor,
+    source: Tensor,
     reduction: Reduction | None = None,
     include_self: bool = True,
-) -> TensorValue:
+) -> Tensor:
     """A position along an axis for each slice that is written."""
     write = _along(index, source, axis)
     if reduction is None:
@@ -169,9 +166,7 @@ def index_write(
 
 
 @algorithm(by_size=True)
-def put(
-    x: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue, accumulate: bool = False
-) -> TensorValue:
+def put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """The new `x` after `x[indices] = values`, or `+=`; None stands for a whole dimension."""
     axes, tensors = given(indices)
     if not axes:
@@ -194,7 +189,7 @@ def put(
     return result if is_in_order else op.Transpose(result, perm=[order.index(k) for k in range(len(order))])
 
 
-def _in_front(values: TensorValue, width: int, before: int, rest: int) -> TensorValue:
+def _in_front(values: Tensor, width: int, before: int, rest: int) -> Tensor:
     """Values whose dimensions of the index tensors stand first, not after `before` others."""
     if not before:
         return values
@@ -205,7 +200,7 @@ def _in_front(values: TensorValue, width: int, before: int, rest: int) -> Tensor
     return op.Transpose(values, perm=order)
 
 
-def _chosen(x: TensorValue, mask: TensorValue, axis: int, values: TensorValue) -> TensorValue | None:
+def _chosen(x: Tensor, mask: Tensor, axis: int, values: Tensor) -> Tensor | None:
     """The result of a mask with values that are the same for all its elements; None where they differ."""
     after = rank_of(x) - axis - rank_of(mask)
     rank = rank_of(values)
@@ -222,9 +217,7 @@ def _chosen(x: TensorValue, mask: TensorValue, axis: int, values: TensorValue) -
 
 
 @algorithm(by_size=True)
-def put_flat(
-    x: TensorValue, index: TensorValue, source: TensorValue, accumulate: bool = False
-) -> TensorValue:
+def put_flat(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A place among all elements in a row for each element that is written."""
     write = _by_elements(flattened(converted(index, DType.INT64)), 0)
     result = _written(flattened(x), flattened(source), "add" if accumulate else "none", write)
@@ -232,7 +225,7 @@ def put_flat(
 
 
 @algorithm(by_size=True)
-def masked_scatter(x: TensorValue, mask: TensorValue, source: TensorValue) -> TensorValue:
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of a source, one after the other, where a mask is true; all broadcast."""
     shape = broadcast_sizes([x, mask])
     if 0 in dimensions_of(source) or has_zero(shape):

@@ -7,10 +7,9 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.loops import repeat
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.sorting import ordered
 from onnxsmith.algorithms.values import as_tensor, cast, converted, dtype_of, like, rank_of, size_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Up to so many, each is compared with every element: an order costs more.
@@ -18,7 +17,7 @@ _FEW = 64
 
 
 @algorithm
-def search_sorted(sequence: TensorValue, values: TensorValue, *, right: bool = False) -> TensorValue:
+def search_sorted(sequence: Tensor, values: Tensor, *, right: bool = False) -> Tensor:
     """How many of a sorted sequence (along its last dimension) are less than each value, or, `right`, not greater.
 
     By bisection, in as many rounds as the logarithm of the length. A sequence of several dimensions has those of the
@@ -32,9 +31,7 @@ def search_sorted(sequence: TensorValue, values: TensorValue, *, right: bool = F
     low = op.Expand(np.int64(0), shape)
     high = op.Expand(length, shape)
 
-    def body(
-        i: TensorValue, keep: TensorValue, remaining: TensorValue, low: TensorValue, high: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, remaining: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, ...]:
         middle = op.Div(op.Add(low, high), np.int64(2))
         place = op.Min(middle, op.Sub(length, np.int64(1)))
         found = op.Gather(sequence, place) if axis == 0 else op.GatherElements(sequence, place, axis=axis)
@@ -50,7 +47,7 @@ def search_sorted(sequence: TensorValue, values: TensorValue, *, right: bool = F
 
 
 @algorithm
-def places_for(rows: TensorValue, values: TensorValue, *, right: bool) -> TensorValue:
+def places_for(rows: Tensor, values: Tensor, *, right: bool) -> Tensor:
     """Where values would go into an ordered vector: before equal ones, or, `right`, behind them. NaN is last."""
     if not dtype_of(rows).is_float:
         return search_sorted(rows, values, right=right)
@@ -63,7 +60,7 @@ def places_for(rows: TensorValue, values: TensorValue, *, right: bool) -> Tensor
 
 
 @algorithm(by_size=True)
-def is_in(x: Field, among: Field) -> TensorValue:
+def is_in(x: Field, among: Field) -> Tensor:
     """True if each element is equal to one of a vector; NaN is equal to nothing."""
     size = size_of(among.re, 0)
     if x.im is not None or (isinstance(size, int) and size <= _FEW):

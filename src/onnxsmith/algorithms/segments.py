@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.searching import search_sorted
 from onnxsmith.algorithms.values import (
     Size,
@@ -21,7 +21,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 Reduction: TypeAlias = Literal["sum", "mean", "prod", "max", "min"]
@@ -36,7 +35,7 @@ _REDUCTIONS: dict[Reduction, tuple[str, float]] = {
 }
 
 
-def offsets_of(lengths: TensorValue) -> TensorValue:
+def offsets_of(lengths: Tensor) -> Tensor:
     """Where segments start, and where the last one ends."""
     last = rank_of(lengths) - 1
     ends = op.CumSum(converted(lengths, DType.INT64), np.int64(last))
@@ -45,13 +44,13 @@ def offsets_of(lengths: TensorValue) -> TensorValue:
 
 
 def reduced(
-    x: TensorValue,
-    ends: TensorValue,
+    x: Tensor,
+    ends: Tensor,
     axis: int,
     count: Size,
     reduction: Reduction,
     initial: float | None = None,
-) -> TensorValue:
+) -> Tensor:
     """The reduction of each of `count` segments along an axis; of one without elements, `initial`."""
     places = _segments(x, ends, axis, count)
     name, neutral = _REDUCTIONS[reduction]
@@ -68,7 +67,7 @@ def reduced(
     return _divided(result, ends, axis, initial is None) if reduction == "mean" else result
 
 
-def _segments(x: TensorValue, ends: TensorValue, axis: int, count: Size) -> TensorValue:
+def _segments(x: Tensor, ends: Tensor, axis: int, count: Size) -> Tensor:
     """The number of the segment that each element belongs to."""
     shape = sizes_of(x)
     positions = expand(counted(shape[axis]), shape[: axis + 1])
@@ -78,13 +77,11 @@ def _segments(x: TensorValue, ends: TensorValue, axis: int, count: Size) -> Tens
     return expand(op.Unsqueeze(found, extra) if extra else found, shape)
 
 
-def _scattered(
-    x: TensorValue, places: TensorValue, start: TensorValue, axis: int, reduction: str
-) -> TensorValue:
+def _scattered(x: Tensor, places: Tensor, start: Tensor, axis: int, reduction: str) -> Tensor:
     return op.ScatterElements(start, places, x, axis=axis, reduction=reduction)
 
 
-def _divided(total: TensorValue, ends: TensorValue, axis: int, is_open: bool) -> TensorValue:
+def _divided(total: Tensor, ends: Tensor, axis: int, is_open: bool) -> Tensor:
     """Sums divided by how many elements each is of; of none, no number, or what was given to start from."""
     last = np.iinfo(np.int64).max
     lengths = op.Sub(op.Slice(ends, [1], [last], [axis]), op.Slice(ends, [0], [-1], [axis]))

@@ -8,10 +8,9 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, where
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.searching import places_for
 from onnxsmith.algorithms.values import converted, counted, dtype_of, like, size_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Sums that are found together, at the least: with fewer the matrices are too narrow to multiply fast.
@@ -25,7 +24,7 @@ def convolved(x: Field, y: Field) -> Field:
     # Blocks multiply by zeros what has no part in a sum, which is nothing only where all is finite.
     nothing = [op.ReduceSum(op.Mul(part, like(0, part))) for each in (x, y) for part in each.parts()]
     is_finite = op.Equal(op.Sum(*nothing), like(0, nothing[0]))
-    choose = cast("Callable[..., TensorValue | tuple[TensorValue, TensorValue]]", op.If)
+    choose = cast("Callable[..., Tensor | tuple[Tensor, Tensor]]", op.If)
     made = choose(
         is_finite,
         then_branch=lambda: tuple(_by_blocks(x, y).parts()),
@@ -49,12 +48,12 @@ def _by_blocks(x: Field, y: Field) -> Field:
     after = op.Sub(op.Mul(blocks, block), sums)
     places = op.Add(_range(rows, 1), _range(width, 0))
 
-    def lined_up(part: TensorValue) -> TensorValue:
+    def lined_up(part: Tensor) -> Tensor:
         padded = op.Pad(part, op.Concat(before, after, axis=0))
         taken = op.Gather(op.Reshape(padded, op.Concat(blocks, block, axis=0)), places)
         return op.Reshape(taken, op.Concat(rows, size, axis=0))
 
-    def weights(part: TensorValue) -> TensorValue:
+    def weights(part: Tensor) -> Tensor:
         backwards = op.Slice(part, [-1], [np.iinfo(np.int64).min], [0], [-1])
         # Copies that are one longer than a row: each row begins one later in them.
         end = op.Sub(op.Add(size, one), m)
@@ -66,12 +65,12 @@ def _by_blocks(x: Field, y: Field) -> Field:
     return found.map(lambda part: op.Slice(op.Reshape(part, [-1]), [0], sums, [0]))
 
 
-def _first(size: TensorValue) -> TensorValue:
+def _first(size: Tensor) -> Tensor:
     """0, the place of the first element; where there is none the model fails, as numpy refuses it."""
     return op.Gather(op.Range(np.int64(0), op.Squeeze(op.Min(size, np.array([1])), [0]), np.int64(1)), [0])
 
 
-def _range(count: TensorValue, axis: int) -> TensorValue:
+def _range(count: Tensor, axis: int) -> Tensor:
     return op.Unsqueeze(op.Range(np.int64(0), op.Squeeze(count, [0]), np.int64(1)), [axis])
 
 
@@ -88,7 +87,7 @@ def _by_pairs(x: Field, y: Field) -> Field:
 
 
 def between_points(
-    x: TensorValue, points: TensorValue, heights: Field, left: Field | None, right: Field | None
+    x: Tensor, points: Tensor, heights: Field, left: Field | None, right: Field | None
 ) -> Field:
     """Linear interpolation at `x` between points in order; left and right of them the given values, or the ends."""
     last = op.Sub(op.Shape(points), np.array([1]))
@@ -101,7 +100,7 @@ def between_points(
     x0, x1, start = (op.Gather(points, each) for each in (lower, upper, before))
     is_known = op.Or(op.Equal(x, x0), op.Equal(lower, end))
 
-    def line(part: TensorValue) -> TensorValue:
+    def line(part: Tensor) -> Tensor:
         y0, y1, first = (op.Gather(part, each) for each in (lower, upper, before))
         slope = op.Div(op.Sub(y1, first), op.Sub(x1, start))
         found = op.Add(op.Mul(slope, op.Sub(x, x0)), y0)

@@ -14,9 +14,8 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, converted, dtype_of, int64s, like, size_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -25,7 +24,7 @@ END = np.iinfo(np.int64).max
 _BEYOND = 1e300
 
 
-def sort_keys(x: Field) -> list[TensorValue]:
+def sort_keys(x: Field) -> list[Tensor]:
     """Keys without NaN, whose place ONNX Runtime leaves open, that give the order; the last one decides first."""
     dtype = dtype_of(x.re)
     if not dtype.is_float:
@@ -44,9 +43,7 @@ def sort_keys(x: Field) -> list[TensorValue]:
     return [op.Where(holes, np.float64(np.inf), wide)]
 
 
-def _first(
-    key: TensorValue, axis: int, descending: bool, count: Size | None = None
-) -> tuple[TensorValue, TensorValue]:
+def _first(key: Tensor, axis: int, descending: bool, count: Size | None = None) -> tuple[Tensor, Tensor]:
     """The first element by a key without NaN, and its place; of equal ones the one that stood first."""
     taken = int64s([size_of(key, axis) if count is None else count])
     # ONNX says that of equal values the one with the lower index comes first.
@@ -55,11 +52,11 @@ def _first(
 
 
 def order_by(
-    keys: Sequence[TensorValue], axis: int, *, descending: bool = False, count: Size | None = None
-) -> TensorValue:
+    keys: Sequence[Tensor], axis: int, *, descending: bool = False, count: Size | None = None
+) -> Tensor:
     """The order by several keys without NaN, the last of which decides first."""
     *others, last = keys
-    places: TensorValue | None = None
+    places: Tensor | None = None
     for key in others:
         moved = key if places is None else op.GatherElements(key, places, axis=axis)
         found = _first(moved, axis, descending)[1]
@@ -71,7 +68,7 @@ def order_by(
 
 
 @algorithm
-def order(x: Field, axis: int, *, descending: bool = False) -> TensorValue:
+def order(x: Field, axis: int, *, descending: bool = False) -> Tensor:
     """Where the elements stand that come first, second, …, along an axis."""
     return order_by(sort_keys(x), axis, descending=descending)
 
@@ -87,8 +84,8 @@ def ordered(x: Field, axis: int, *, descending: bool = False) -> Field:
 
 @algorithm
 def sort(
-    x: TensorValue, axis: int, *, descending: bool = False, count: Size | None = None
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, axis: int, *, descending: bool = False, count: Size | None = None
+) -> tuple[Tensor, Tensor]:
     """Real values in order along an axis, and where they stood. The first `count` if given."""
     keys = sort_keys(Field(x))
     if not dtype_of(x).is_float:
@@ -99,8 +96,8 @@ def sort(
 
 
 def topk(
-    x: TensorValue, count: Size, axis: int, *, largest: bool = True, is_sorted: bool = True
-) -> tuple[TensorValue, TensorValue]:
+    x: Tensor, count: Size, axis: int, *, largest: bool = True, is_sorted: bool = True
+) -> tuple[Tensor, Tensor]:
     """The `count` largest or smallest numbers, and where they stood. Where NaN comes is left open: see `sort`."""
     values, places = several(
         op.TopK, x, int64s([count]), outputs=2, axis=axis, largest=int(largest), sorted=int(is_sorted)
@@ -109,7 +106,7 @@ def topk(
 
 
 @algorithm
-def kth_value(x: TensorValue, k: Size, axis: int) -> tuple[TensorValue, TensorValue]:
+def kth_value(x: Tensor, k: Size, axis: int) -> tuple[Tensor, Tensor]:
     """The value that is number `k` in order, counted from 1, and where it stood; the axis is kept."""
     values, places = sort(x, axis, count=k)
     return op.Slice(values, [-1], [END], [axis]), op.Slice(places, [-1], [END], [axis])

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 _MASK = np.int64(0xFFFFFFFF)
@@ -19,9 +18,7 @@ _PARITY = np.int64(0x1BD11BDA)
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
-def threefry(
-    key: tuple[TensorValue, TensorValue], counter: tuple[TensorValue, TensorValue]
-) -> tuple[TensorValue, TensorValue]:
+def threefry(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """Two random words for each counter; all are INT64 with values from 0 to 2**32 - 1, and broadcast."""
     words = (key[0], key[1], op.BitwiseXor(op.BitwiseXor(key[0], key[1]), _PARITY))
     x, y = _sum(counter[0], words[0]), _sum(counter[1], words[1])
@@ -34,7 +31,7 @@ def threefry(
     return x, y
 
 
-def fraction(words: tuple[TensorValue, TensorValue], *, is_wide: bool) -> TensorValue:
+def fraction(words: tuple[Tensor, Tensor], *, is_wide: bool) -> Tensor:
     """Words as evenly spaced fractions from 0 on, below 1: 53 bits in DOUBLE, or 24 in FLOAT."""
     if not is_wide:
         return op.Mul(converted(op.Div(words[0], np.int64(2**8)), DType.FLOAT), np.float32(2.0**-24))
@@ -43,11 +40,11 @@ def fraction(words: tuple[TensorValue, TensorValue], *, is_wide: bool) -> Tensor
     return op.Mul(converted(whole, DType.DOUBLE), np.float64(2.0**-53))
 
 
-def _sum(a: TensorValue, b: TensorValue | np.int64) -> TensorValue:
+def _sum(a: Tensor, b: Tensor | np.int64) -> Tensor:
     return op.BitwiseAnd(op.Add(a, b), _MASK)
 
 
-def _rotated(word: TensorValue, places: int) -> TensorValue:
+def _rotated(word: Tensor, places: int) -> Tensor:
     """To the left; shifts are products and quotients, as ONNX shifts unsigned numbers alone."""
     high = op.BitwiseAnd(op.Mul(word, np.int64(2**places)), _MASK)
     return op.Add(high, op.Div(word, np.int64(2 ** (32 - places))))

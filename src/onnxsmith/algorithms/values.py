@@ -9,16 +9,15 @@ import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TypeAlias, overload
+from typing import cast as typed
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.operator_protocols import AnyOperator
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, TensorOrArray, op
 from onnxsmith.core.semantics.dimensions import dimension
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
+from onnxsmith.core.value import Array, Value
 from onnxsmith.core.value import Size as AnySize
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
@@ -29,22 +28,22 @@ _UNBACKED = re.compile(r"\bu\d+\b")
 #: A length or a place along a dimension: an int where it is known now, else a number of the model.
 Size: TypeAlias = int | Tensor
 #: A tensor, or a Python number that is to be one.
-Numeric: TypeAlias = TensorValue | np.generic | bool | int | float | complex
+Numeric: TypeAlias = Tensor | np.generic | bool | int | float | complex
 
 
-def dtype_of(x: TensorValue) -> DType:
+def dtype_of(x: Tensor) -> DType:
     """The element type of a tensor; algorithms are recorded for element types that are known."""
     dtype = x.dtype
     assert dtype is not None, "an algorithm is recorded for known element types"
     return dtype
 
 
-def rank_of(x: TensorValue) -> int:
+def rank_of(x: Tensor) -> int:
     """How many dimensions a tensor has; algorithms are recorded for ranks that are known."""
     return len(dimensions_of(x))
 
 
-def dimensions_of(x: TensorValue) -> tuple[Dimension, ...]:
+def dimensions_of(x: Tensor) -> tuple[Dimension, ...]:
     """The shape as inference writes it."""
     shape = x.type.shape
     assert shape is not None, "an algorithm is recorded for known ranks"
@@ -52,10 +51,10 @@ def dimensions_of(x: TensorValue) -> tuple[Dimension, ...]:
 
 
 #: Who knows more of the sizes in a graph than the tensors do, and computes each only once.
-SIZE_READER: ContextVar[Callable[[TensorValue, int], AnySize]] = ContextVar("SIZE_READER", default=dimension)
+SIZE_READER: ContextVar[Callable[[Tensor, int], AnySize]] = ContextVar("SIZE_READER", default=dimension)
 
 
-def size_of(x: TensorValue, axis: int) -> Size:
+def size_of(x: Tensor, axis: int) -> Size:
     """One dimension of a tensor: an int, or a number of the model."""
     return _size(SIZE_READER.get()(x, axis))
 
@@ -67,12 +66,12 @@ def _size(found: object) -> Size:
     return found
 
 
-def as_size(x: TensorValue) -> Size:
+def as_size(x: Tensor) -> Size:
     """A scalar of the model as a size."""
     return _size(x.as_number())
 
 
-def sizes_of(x: TensorValue) -> list[Size]:
+def sizes_of(x: Tensor) -> list[Size]:
     """The shape: ints, and numbers of the model where they are not known."""
     return [size_of(x, axis) for axis in range(rank_of(x))]
 
@@ -87,7 +86,7 @@ def greatest(a: Size, b: Size) -> Size:
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else _extreme(op.Max, a, b)
 
 
-def _extreme(operator: AnyOperator, a: Size, b: Size) -> Size:
+def _extreme(operator: TensorOperator, a: Size, b: Size) -> Size:
     return as_size(operator(cast(a, DType.INT64), cast(b, DType.INT64)))
 
 
@@ -99,45 +98,45 @@ def product(sizes: Sequence[Size]) -> Size:
     return total
 
 
-def like(value: complex, x: TensorValue) -> Array:
+def like(value: complex, x: Tensor) -> Array:
     """A number in the element type of a tensor."""
     return np.asarray(value, dtype_of(x).numpy)
 
 
-def where(condition: TensorOrArray, x: TensorOrArray, y: TensorOrArray) -> TensorValue:
+def where(condition: TensorOrArray, x: TensorOrArray, y: TensorOrArray) -> Tensor:
     """Elements of one or the other, as `Where` gives them; ONNX Runtime has none of truth values."""
-    if any(isinstance(each, TensorValue) and dtype_of(each) is DType.BOOL for each in (x, y)):
+    if any(isinstance(each, Tensor) and dtype_of(each) is DType.BOOL for each in (x, y)):
         return op.Or(op.And(condition, x), op.And(op.Not(condition), y))
     return op.Where(condition, x, y)
 
 
-def constant(array: Array | np.generic | complex) -> TensorValue:
+def constant(array: Array | np.generic | complex) -> Tensor:
     """An array as a tensor of the graph."""
     made = current_graph().constant(np.asarray(array))
-    assert isinstance(made, TensorValue)  # a constant is a tensor
+    assert isinstance(made, Tensor)  # a constant is a tensor
     return made
 
 
 @overload
-def cast(value: TensorValue, dtype: DType) -> TensorValue: ...
+def cast(value: Tensor, dtype: DType) -> Tensor: ...
 @overload
 def cast(value: Numeric | Array, dtype: DType) -> TensorOrArray: ...
 def cast(value: Numeric | Array, dtype: DType) -> TensorOrArray:
     """A tensor, number or literal in an element type; a literal becomes a scalar array."""
     if isinstance(value, Number):
-        return value.as_dtype(dtype)
-    if not isinstance(value, TensorValue):
+        return typed(Tensor, value.as_dtype(dtype))
+    if not isinstance(value, Tensor):
         return literal(value, dtype)
     return value if value.dtype is dtype else op.Cast(value, to=dtype)
 
 
-def as_tensor(value: Numeric | Array, dtype: DType) -> TensorValue:
+def as_tensor(value: Numeric | Array, dtype: DType) -> Tensor:
     """A tensor, number or literal as a tensor of the graph, in an element type."""
     made = cast(value, dtype)
-    return made if isinstance(made, TensorValue) else constant(made)
+    return made if isinstance(made, Tensor) else constant(made)
 
 
-def converted(x: TensorValue, dtype: DType) -> TensorValue:
+def converted(x: Tensor, dtype: DType) -> Tensor:
     """A tensor in an element type."""
     return x if x.dtype is dtype else op.Cast(x, to=dtype)
 
@@ -182,7 +181,7 @@ def int64s(sizes: Sequence[Size]) -> TensorOrArray:
     return op.Concat(*parts, axis=0) if len(parts) > 1 else parts[0]
 
 
-def reshape(x: TensorValue, sizes: Sequence[Size]) -> TensorValue:
+def reshape(x: Tensor, sizes: Sequence[Size]) -> Tensor:
     """The elements in another shape. Sizes that stay where they are, and one more, are left to `Reshape`."""
     sizes = list(sizes)
     before = x.type.shape
@@ -238,7 +237,7 @@ def axes_of(dims: int | Sequence[int] | None, rank: int) -> list[int]:
     return sorted(axis_of(each, rank) for each in ([dims] if isinstance(dims, int) else dims))
 
 
-def expand(x: TensorValue, sizes: Sequence[Size]) -> TensorValue:
+def expand(x: Tensor, sizes: Sequence[Size]) -> Tensor:
     """A tensor broadcast to a shape; as it is where it has it."""
     before = dimensions_of(x)
     if len(before) == len(sizes) and all(_is_same(a, b) for a, b in zip(sizes, before, strict=True)):
@@ -246,24 +245,24 @@ def expand(x: TensorValue, sizes: Sequence[Size]) -> TensorValue:
     return op.Expand(x, int64s(sizes))
 
 
-def counted(size: Size) -> TensorValue:
+def counted(size: Size) -> Tensor:
     """The numbers from 0 up to a size, as INT64."""
     if isinstance(size, int):
         return constant(np.arange(size))
     return op.Range(np.int64(0), cast(size, DType.INT64), np.int64(1))
 
 
-def as_column(vector: TensorValue, axis: int, rank: int) -> TensorValue:
+def as_column(vector: Tensor, axis: int, rank: int) -> Tensor:
     """A vector that stands along an axis of a tensor, to broadcast with it."""
     return op.Reshape(vector, [-1 if k == axis else 1 for k in range(rank)])
 
 
-def flat(x: TensorValue) -> TensorValue:
+def flat(x: Tensor) -> Tensor:
     """All elements in a row."""
     return op.Reshape(x, [-1])
 
 
-def filled(sizes: Sequence[Size], value: Numeric, dtype: DType) -> TensorValue:
+def filled(sizes: Sequence[Size], value: Numeric, dtype: DType) -> Tensor:
     """A tensor of one value."""
     element = cast(value, dtype)
     if isinstance(element, np.ndarray) and is_static(sizes) and not sizes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,
@@ -18,11 +18,10 @@ from onnxsmith.algorithms.values import (
     is_static,
     rank_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def window_places(width: Size, output: Size, stride: int, dilation: int) -> TensorValue:
+def window_places(width: Size, output: Size, stride: int, dilation: int) -> Tensor:
     """Where the elements of each window stand: (element, window)."""
     if isinstance(width, int) and isinstance(output, int):
         return constant((np.arange(width) * dilation).reshape(-1, 1) + np.arange(output) * stride)
@@ -30,16 +29,16 @@ def window_places(width: Size, output: Size, stride: int, dilation: int) -> Tens
     return op.Add(within, _multiples(output, stride))
 
 
-def _multiples(count: Size, step: int) -> TensorValue:
+def _multiples(count: Size, step: int) -> Tensor:
     return counted(count) if step == 1 else op.Mul(counted(count), np.int64(step))
 
 
-def sliding(x: TensorValue, axis: int, width: Size, output: Size, stride: int, dilation: int) -> TensorValue:
+def sliding(x: Tensor, axis: int, width: Size, output: Size, stride: int, dilation: int) -> Tensor:
     """One dimension as two: (element of the window, window)."""
     return op.Gather(x, window_places(width, output, stride, dilation), axis=axis)
 
 
-def padded(x: TensorValue, before: Sequence[Size], after: Sequence[Size], value: Numeric = 0) -> TensorValue:
+def padded(x: Tensor, before: Sequence[Size], after: Sequence[Size], value: Numeric = 0) -> Tensor:
     """The last dimensions with elements around; negative numbers crop."""
     if is_static([*before, *after]) and not any([*before, *after]):
         return x
@@ -49,12 +48,12 @@ def padded(x: TensorValue, before: Sequence[Size], after: Sequence[Size], value:
 
 
 def unfolded(
-    x: TensorValue,
+    x: Tensor,
     kernel: Sequence[Size],
     outputs: Sequence[Size],
     stride: Sequence[int],
     dilation: Sequence[int],
-) -> TensorValue:
+) -> Tensor:
     """A batch (batch, channel, …) as (batch, channel, elements of a window in each dimension, windows in each)."""
     spatial = len(kernel)
     for k in reversed(range(spatial)):

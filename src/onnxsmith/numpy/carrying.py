@@ -13,10 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import as_type, tensor_of
@@ -33,7 +31,7 @@ _KIND_OF = {"bool": "b", "int": "i", "float": "f"}
 
 
 @public("_truth")
-def truth(x: Array) -> TensorValue:
+def truth(x: Array) -> Tensor:
     """A tensor that is true where the one element is; numpy gives none or several no truth value."""
     if not is_known(x.shape):
         require(lambda: op.Equal(sized(cast(Size, x.size)), np.int64(1)), ValueError(_AMBIGUOUS))

@@ -13,7 +13,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value import Value
 from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -146,8 +146,8 @@ def _converted(x: Array, dtype: NumpyDType) -> Array:
         real = values.converted(held.re, kind)
         return Array(Complex(real, zeros_like(real) if held.im is None else values.converted(held.im, kind)))
     if dtype.kind == "b" and held.im is not None:
-        return Array(cast(Tensor, held.is_nonzero()))
-    return Array(cast(Tensor, values.converted(held.re, kind)))
+        return Array(held.is_nonzero())
+    return Array(values.converted(held.re, kind))
 
 
 def as_type(x: Array, dtype: NumpyDType) -> Array:
@@ -167,7 +167,7 @@ def tensors_of(x: Array) -> Field:
     return Field(held)
 
 
-def tensor_of(x: Array) -> TensorValue:
+def tensor_of(x: Array) -> Tensor:
     """The tensor of a real array in the graph that is being recorded."""
     field = tensors_of(x)
     if field.im is not None:
@@ -177,12 +177,12 @@ def tensor_of(x: Array) -> TensorValue:
     return field.re
 
 
-def array_from(field: Field | TensorValue) -> Array:
+def array_from(field: Field | Tensor) -> Array:
     """An array of tensors of the graph that is being recorded."""
     if not isinstance(field, Field):
-        return Array(cast(Tensor, field))
+        return Array(field)
     if field.im is None:
-        return Array(cast(Tensor, field.re))
+        return Array(field.re)
     return Array(Complex(field.re, field.im))
 
 
@@ -227,4 +227,4 @@ def as_tensor(x: Array) -> Tensor:
         shown = held.view()
         shown.flags.writeable = False
         return EagerTensor(shown)
-    return cast(Tensor, packed(held)) if isinstance(held, Complex) else held
+    return packed(held) if isinstance(held, Complex) else held

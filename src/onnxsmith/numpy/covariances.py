@@ -6,8 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
@@ -30,9 +29,9 @@ def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
 
 def _centred(
     rows: Field, ddof: float, frequencies: Field | None, importances: Field | None
-) -> tuple[Field, Field, TensorValue]:
+) -> tuple[Field, Field, Tensor]:
     """Rows without their means, the same with weights, and what products of the two are divided by."""
-    count: TensorValue = values.as_tensor(values.size_of(rows.re, 1), rows.dtype)
+    count: Tensor = values.as_tensor(values.size_of(rows.re, 1), rows.dtype)
     less = values.like(ddof, rows.re)
     if frequencies is None and importances is None:
         middle = reductions.total(rows, [1], True).map(lambda part: op.Div(part, count))
@@ -84,7 +83,7 @@ def _correlation(c: Field) -> Field:
     deviation = op.Sqrt(op.GatherND(c.re, op.Concat(places, places, axis=1)))
     one, minus = values.like(1, c.re), values.like(-1, c.re)
 
-    def scaled(part: TensorValue) -> TensorValue:
+    def scaled(part: Tensor) -> Tensor:
         quotient = op.Div(op.Div(part, op.Unsqueeze(deviation, [1])), op.Unsqueeze(deviation, [0]))
         quotient = op.Where(op.Greater(quotient, one), one, quotient)
         return op.Where(op.Less(quotient, minus), minus, quotient)

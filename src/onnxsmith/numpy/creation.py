@@ -10,9 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, UnknownRankError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike

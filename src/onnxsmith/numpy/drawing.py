@@ -12,9 +12,8 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.threefry import fraction, threefry
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
@@ -27,7 +26,7 @@ from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, product, shape_of
 from onnxsmith.types.dtypes import DType
 
-_Words: TypeAlias = tuple[TensorValue, TensorValue]
+_Words: TypeAlias = tuple[Tensor, Tensor]
 
 _WORD = np.dtype(np.uint32)
 _INT64 = np.dtype(np.int64)

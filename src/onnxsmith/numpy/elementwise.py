@@ -9,10 +9,9 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.bessel import i0 as modified_i0
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike
@@ -86,7 +85,7 @@ def _bound(bound: ArrayLike | None, limit: int, *, is_least: bool) -> ArrayLike 
 def _rounded(x: Array, decimals: int) -> Array:
     """As numpy does it: scaled, rounded to even, scaled back."""
 
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         if decimals == 0:
             return op.Round(part)
         small = values.dtype_of(part) is DType.FLOAT16
@@ -157,7 +156,7 @@ def nan_to_num(
 
 @recorded()
 def _without_infinities(x: Array, nan: float, most: float | None, least: float | None) -> Array:
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         limits = np.finfo(values.dtype_of(part).numpy)
         highest = values.like(float(limits.max) if most is None else most, part)
         lowest = values.like(float(limits.min) if least is None else least, part)

@@ -12,10 +12,9 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms import reductions, values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.demands import Refusal, demand
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, OutOfBoundsError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.types.dtypes import DType
@@ -26,9 +25,9 @@ def require_fitting(value: Number, dtype: NumpyDType) -> None:
     if dtype.kind not in "iu" or value.kind == "bool":
         return
     if value.kind == "float":
-        _require_float(value.as_dtype(DType.DOUBLE), dtype)
+        _require_float(values.cast(value, DType.DOUBLE), dtype)
         return
-    _require_integer(value.as_dtype(DType.INT64), dtype, is_natural=value.is_natural)
+    _require_integer(values.cast(value, DType.INT64), dtype, is_natural=value.is_natural)
 
 
 def check_number(number: np.generic, dtype: NumpyDType) -> None:
@@ -46,7 +45,7 @@ def check_number(number: np.generic, dtype: NumpyDType) -> None:
         raise AttributeValueError(f"{number.dtype.name}({number}) is no {dtype.name}: {error}") from None
 
 
-def require_number(number: TensorValue, given: NumpyDType, dtype: NumpyDType) -> None:
+def require_number(number: Tensor, given: NumpyDType, dtype: NumpyDType) -> None:
     """The same of the real part of a dynamic number."""
     if dtype.kind != "i" or np.can_cast(given, dtype):  # numpy casts its numbers to unsigned integers
         return
@@ -59,7 +58,7 @@ def require_number(number: TensorValue, given: NumpyDType, dtype: NumpyDType) ->
         _require_integer(op.Cast(number, to=DType.INT64), dtype, is_natural=given.kind == "u")
 
 
-def require_numbers(vector: TensorValue, given: NumpyDType, dtype: NumpyDType, *, is_python: bool) -> None:
+def require_numbers(vector: Tensor, given: NumpyDType, dtype: NumpyDType, *, is_python: bool) -> None:
     """The same of all numbers of a vector, which are Python's or numpy's."""
     if not is_python:
         require_number(vector, given, dtype)
@@ -69,16 +68,16 @@ def require_numbers(vector: TensorValue, given: NumpyDType, dtype: NumpyDType, *
         require_whole(op.Cast(vector, to=DType.INT64), dtype)
 
 
-def require_whole(whole: TensorValue, dtype: NumpyDType) -> None:
+def require_whole(whole: Tensor, dtype: NumpyDType) -> None:
     """Python integers of the model are elements of a type of integers."""
     _require_integer(whole, dtype, is_natural=False)
 
 
-def _all(truth: TensorValue) -> TensorValue:
+def _all(truth: Tensor) -> Tensor:
     return reductions.all_true(truth, list(range(values.rank_of(truth))), False)
 
 
-def _require_float(given: TensorValue, dtype: NumpyDType) -> None:
+def _require_float(given: Tensor, dtype: NumpyDType) -> None:
     limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     least = (
         np.float64(limits.min) - 1 if limits.min > -(2**63) else np.nextafter(np.float64(limits.min), -np.inf)
@@ -93,7 +92,7 @@ def _require_float(given: TensorValue, dtype: NumpyDType) -> None:
     )
 
 
-def _require_integer(whole: TensorValue, dtype: NumpyDType, *, is_natural: bool) -> None:
+def _require_integer(whole: Tensor, dtype: NumpyDType, *, is_natural: bool) -> None:
     limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     parts: list[Any] = []
     if limits.min > -(2**63) and not (limits.min <= 0 and is_natural):

@@ -11,10 +11,9 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.graphs.raising_nodes import LIMITED
 from onnxsmith.graphs.value import SymbolicTensor
@@ -133,12 +132,12 @@ def stacked(items: GrownList) -> Array:
 
 
 @public("_has_elements")
-def has_elements(items: GrownList) -> TensorValue:
+def has_elements(items: GrownList) -> Tensor:
     """True if a list has elements, as a tensor; where that is known, what stands behind `and` need not fit."""
     tensor = tensors_of(stacked(items)).re
     count = _sizes(tensor)[0]
     if isinstance(count, int):
-        return cast(TensorValue, count > 0)
+        return cast(Tensor, count > 0)
     return op.Greater(op.Gather(op.Shape(tensor), np.int64(0)), np.int64(0))
 
 
@@ -190,7 +189,7 @@ def _joined(whole: Field, item: Field) -> Field:
     return Field(real, _with_row(whole.im, item.im))
 
 
-def _with_row(whole: TensorValue, item: TensorValue) -> TensorValue:
+def _with_row(whole: Tensor, item: Tensor) -> Tensor:
     sizes = _sizes(item)
     if not all(isinstance(each, int) for each in sizes):
         if len(sizes) > 1:
@@ -211,7 +210,7 @@ def _static_shape(array: Array) -> Sequence[object]:
     return _sizes(tensors_of(array).re) if array.is_symbolic else array.shape
 
 
-def _sizes(tensor: TensorValue) -> Sequence[object]:
+def _sizes(tensor: Tensor) -> Sequence[object]:
     kind = tensor.known.type
     assert isinstance(kind, TensorType)  # an array holds tensors
     assert kind.shape is not None  # whose rank is known

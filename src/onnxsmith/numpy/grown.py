@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.carried import MOMENTS, CarriedParts, note_change
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.holding import Held, Holding
@@ -83,9 +83,9 @@ class GrownList(Holding):
         """A Python list of such elements, as one that may grow."""
         return cast("Holding | None", FUNCTIONS["_adopted_list"](self, value))
 
-    def asked_for_truth(self) -> TensorValue:
+    def asked_for_truth(self) -> Tensor:
         """True if it has elements."""
-        return cast(TensorValue, FUNCTIONS["_has_elements"](self))
+        return cast(Tensor, FUNCTIONS["_has_elements"](self))
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """Element by element."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy.grown import GrownList, missing_method
@@ -44,7 +44,7 @@ class GrownRows:
         """True if rows are lists that nothing else can hold, so that a row may be written to in its place."""
         return self.kind is list and not self.columns[0].has_held_rows
 
-    def asked_for_truth(self) -> TensorValue:
+    def asked_for_truth(self) -> Tensor:
         """True if it has rows."""
         return self.columns[0].asked_for_truth()
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from onnxsmith.algorithms import extremes, reductions, searching, values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -134,7 +133,7 @@ def _check_rising(edges: Array) -> None:
 # -- counts ----------------------------------------------------------------------------------------------
 
 
-def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _bin_of(x: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
     """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
     last = op.Sub(op.Size(edges), np.int64(1))
     place = op.Sub(searching.places_for(edges, x, right=True), np.int64(1))
@@ -143,13 +142,13 @@ def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValu
     return op.Min(place, op.Sub(last, np.int64(1))), is_inside
 
 
-def _added(place: TensorValue, count: TensorValue, weights: Field | None, dtype: DType) -> Field:
+def _added(place: Tensor, count: Tensor, weights: Field | None, dtype: DType) -> Field:
     """The sum of the elements for each of `count` places; places beyond are left out."""
     shape = op.Reshape(op.Add(count, np.int64(1)), [1])
     if weights is None:
         weights = Field(op.Expand(values.literal(1, dtype), op.Shape(place)))
 
-    def add(part: TensorValue) -> TensorValue:
+    def add(part: Tensor) -> Tensor:
         zeros = op.Expand(values.literal(0, dtype), shape)
         total = op.ScatterElements(zeros, place, values.converted(part, dtype), axis=0, reduction="add")
         return op.Slice(total, [0], [-1], [0])
@@ -162,9 +161,9 @@ def _counted(
     points: list[Array], edges: list[Array], weights: Array | None, dtypes_: list[NumpyDType], density: bool
 ) -> Array:
     """Points, given by their coordinates, counted between edges along each."""
-    place: TensorValue | None = None
-    is_inside: TensorValue | None = None
-    sizes: list[TensorValue] = []
+    place: Tensor | None = None
+    is_inside: Tensor | None = None
+    sizes: list[Tensor] = []
     for x, edge, dtype in zip(points, edges, dtypes_, strict=True):
         kind = dtypes.onnx_type(dtype)
         found, fits = _bin_of(values.converted(tensor_of(x), kind), values.converted(tensor_of(edge), kind))

@@ -15,7 +15,6 @@ from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import LoopTypeError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.perhaps_python import Weak
@@ -187,9 +186,9 @@ class Holding(Carrier):
         """Take it back."""
         self._locked = None
 
-    def asked_for_truth(self) -> TensorValue:
+    def asked_for_truth(self) -> Tensor:
         """A tensor of truth values."""
-        return cast(TensorValue, FUNCTIONS["_truth"](self))
+        return cast(Tensor, FUNCTIONS["_truth"](self))
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """As numpy goes through it, along the first dimension."""
@@ -207,7 +206,7 @@ def _held_of(parts: CarriedParts) -> Held:
     real, imaginary = parts[_REAL], parts[_IMAGINARY]
     if isinstance(real, np.ndarray) and isinstance(imaginary, np.ndarray):
         return np.asarray(real + 1j * imaginary)
-    return Complex(cast(TensorValue, real), cast(TensorValue, imaginary))
+    return Complex(cast(Tensor, real), cast(Tensor, imaginary))
 
 
 def recording() -> dict[Hashable, Any] | None:

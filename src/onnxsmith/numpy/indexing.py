@@ -18,13 +18,11 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.demands import is_noted
-from onnxsmith.core.semantics import indexing
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value import Value
 from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.numpy import places, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
@@ -320,11 +318,11 @@ def take(x: Array, parts: tuple[Part, ...]) -> Array:
             x,
             lambda part: places.where_there(
                 asked,
-                lambda: indexing.get(part, index),
+                lambda: part[index],
                 lambda: op.Identity(np.zeros(shape, cast(DType, part.dtype).numpy)),
             ),
         )
-    return _mapped(x, lambda part: indexing.get(part, index))
+    return _mapped(x, lambda part: part[index])
 
 
 def _asked(x: Array, parts: Sequence[Part]) -> tuple[list[tuple[Size, places.Place]], list[int]]:
@@ -356,21 +354,18 @@ def put(x: Array, parts: tuple[Part, ...], value: Array) -> Array:
     """An array with other elements where an index points."""
     index = tuple(_tensor_part(each) for each in parts)
     whole, given = tensors_of(x), tensors_of(as_type(value, x.dtype))
-    if places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts):
-        asked, _ = _asked(x, parts)
+    is_noted = places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts)
+    asked = _asked(x, parts)[0] if is_noted else None
 
-        def written(part: TensorValue, new: TensorValue) -> TensorValue:
-            return places.where_there(asked, lambda: Updates(part)[index].set(new), lambda: op.Identity(part))
+    def written(part: Tensor, new: Tensor) -> Tensor:
+        changed = cast("Callable[[], Tensor]", functools.partial(Updates(part)[index].set, new))
+        return changed() if asked is None else places.where_there(asked, changed, lambda: op.Identity(part))
 
-        real = written(whole.re, given.re)
-        return array_from(
-            real if whole.im is None or given.im is None else Field(real, written(whole.im, given.im))
-        )
-    real = Updates(whole.re)[index].set(given.re)
-    if whole.im is None:
-        return array_from(real)
-    assert given.im is not None  # it was converted to the same element type
-    return array_from(Field(real, Updates(whole.im)[index].set(given.im)))
+    real = written(whole.re, given.re)
+    # Both have an imaginary part or none: they are of the same element type.
+    return array_from(
+        real if whole.im is None or given.im is None else Field(real, written(whole.im, given.im))
+    )
 
 
 def _tensor_part(part: Part) -> Any:
@@ -382,6 +377,6 @@ def _tensor_part(part: Part) -> Any:
     return part
 
 
-def _mapped(x: Array, function: Callable[[TensorValue], TensorValue]) -> Array:
+def _mapped(x: Array, function: Callable[[Tensor], Tensor]) -> Array:
     """A function that only moves elements, on the one or two tensors of an array."""
     return array_from(tensors_of(x).map(function))

@@ -10,9 +10,8 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import joined
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
@@ -448,7 +447,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Arra
 def _repeated(x: Array, count: Array, axis: int) -> Array:
     times = values.converted(tensor_of(count), DType.INT64)
 
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         size = values.cast(values.size_of(part, axis), DType.INT64)
         copies = counted(cast(Size, op.Mul(size, times).as_number()))
         # Of no copies there is none to divide by their number.

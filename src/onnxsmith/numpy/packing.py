@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -30,7 +29,7 @@ def _check_order(bitorder: object) -> None:
         )
 
 
-def _last(x: TensorValue, axis: int) -> TensorValue:
+def _last(x: Tensor, axis: int) -> Tensor:
     """An axis exchanged with the last one."""
     rank = values.rank_of(x)
     order = list(range(rank))

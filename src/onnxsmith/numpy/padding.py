@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -135,7 +134,7 @@ def _numpys(value: object) -> object:
 def _filled_up(x: Array, first: Array, last: Array, before: Size, behind: Size, axis: int) -> Array:
     whole, start, end = tensors_of(x), tensors_of(first), tensors_of(last)
 
-    def of_tensors(part: TensorValue, low: TensorValue, high: TensorValue) -> TensorValue:
+    def of_tensors(part: Tensor, low: Tensor, high: Tensor) -> Tensor:
         rank = values.rank_of(part)
         for value, place, count in ((low, axis, before), (high, rank + axis, behind)):
             pads: list[values.Size] = [0] * (2 * rank)
@@ -155,7 +154,7 @@ def _filled_up(x: Array, first: Array, last: Array, before: Size, behind: Size, 
 def _continued(x: Array, before: Size, behind: Size, axis: int, mode: str) -> Array:
     """Places beyond the ends, folded back: by the edge, by a mirror at or behind it, or round."""
 
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         size = values.cast(values.size_of(part, axis), DType.INT64)
         low, high = (values.cast(cast(values.Size, each), DType.INT64) for each in (before, behind))
         place = op.Range(op.Neg(low), op.Add(size, high), np.int64(1))

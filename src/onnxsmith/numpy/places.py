@@ -16,10 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms import reductions, values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.requirements import is_within, require
@@ -51,7 +50,7 @@ def are_noted() -> bool:
     return _NOTED.get()
 
 
-def is_there(size: Size, place: Place) -> TensorValue | bool:
+def is_there(size: Size, place: Place) -> Tensor | bool:
     """True if all places are places of a dimension."""
     if isinstance(place, int) and isinstance(size, int):
         return -size <= place < size
@@ -70,9 +69,9 @@ def note_place(size: Size, place: Place, axis: int) -> None:
 
 def where_there(
     places: Sequence[tuple[Size, Place]],
-    found: Callable[[], TensorValue],
-    otherwise: Callable[[], TensorValue],
-) -> TensorValue:
+    found: Callable[[], Tensor],
+    otherwise: Callable[[], Tensor],
+) -> Tensor:
     """A tensor that asks for places; where one is not there, another of its type."""
     conditions = [each for each in (is_there(*pair) for pair in places) if each is not True]
     if not conditions:

@@ -10,8 +10,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import (
     AttributeTypeError,
     AttributeValueError,
@@ -52,7 +51,7 @@ def _horner(p: Array, x: Array) -> Array:
     zero = at.map(lambda part: op.Mul(part, values.like(0, part)))
     zero = Field(values.filled(values.sizes_of(zero.re), 0, zero.dtype))
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (made,) = fields
         mine = coefficients.map(lambda part: op.Gather(part, k, axis=0))
         return Step([alike(made * at + mine, like)])
@@ -138,7 +137,7 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
     index = values.counted(values.size_of(rest.re, 0))
     quotient = rest.map(lambda part: op.Expand(values.like(0, part), length))
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         made, left = fields
         factor = scale * left.map(lambda part: op.Gather(part, k, axis=0))
         place = op.Sub(index, k)

@@ -8,8 +8,7 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
@@ -38,7 +37,7 @@ def _check_order(order: str) -> None:
 @recorded("shape")
 def _along_each(index: Array, shape: tuple[Size, ...], order: str) -> tuple[Array, ...]:
     rest = values.converted(tensor_of(index), DType.INT64)
-    found: list[TensorValue] = []
+    found: list[Tensor] = []
     for size in shape if order == "F" else shape[::-1]:
         length = values.as_tensor(cast(values.Size, size), DType.INT64)
         found.append(op.Mod(rest, length))
@@ -73,7 +72,7 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
 
 @recorded("dims")
 def _in_a_row(indices: list[Array], dims: tuple[Size, ...], modes: tuple[str, ...], order: str) -> Array:
-    total: TensorValue | None = None
+    total: Tensor | None = None
     given = list(zip(indices, dims, modes, strict=True))
     for index, size, mode in given if order == "C" else given[::-1]:
         place = values.converted(tensor_of(index), DType.INT64)

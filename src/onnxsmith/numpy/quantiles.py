@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms import quantiles, reductions, values
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import (
     AttributeTypeError,
     AttributeValueError,
@@ -141,7 +140,7 @@ def _weighted(
     return _placed(quantiles.weighted_quantile(rows, wide, many, ignores_nan=ignores_nan), q, axes, keepdims)
 
 
-def _placed(found: TensorValue, q: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+def _placed(found: Tensor, q: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     # The quantiles stand along the last axis, and are to be first.
     last = values.rank_of(found) - 1
     found = op.Transpose(found, perm=[last, *range(last)])

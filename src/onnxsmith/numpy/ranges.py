@@ -8,10 +8,9 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import where
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.demands import demand, is_noted
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
@@ -32,7 +31,7 @@ from onnxsmith.types.dtypes import DType
 RangeNumber: TypeAlias = int | float | Number
 
 
-def counted(count: Size, dtype: DType = DType.INT64) -> TensorValue:
+def counted(count: Size, dtype: DType = DType.INT64) -> Tensor:
     """0, 1, … in the graph that is being recorded."""
     made = op.Range(np.int64(0), values.cast(cast(values.Size, count), DType.INT64), np.int64(1))
     return values.converted(made, dtype)
@@ -73,7 +72,7 @@ def _number(value: object) -> RangeNumber:
         return value
     if isinstance(value, Array):
         if value.is_symbolic and not value.ndim and value.dtype.kind == "f":
-            return number(cast(TensorValue, as_type(value, dtypes.FLOAT64).tensor))
+            return number(as_type(value, dtypes.FLOAT64).tensor)
         return size_of(value) if value.is_symbolic else cast(float, value.item())
     if isinstance(value, np.generic | np.ndarray):
         array = np.asarray(cast("np.generic", value))
@@ -110,7 +109,7 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
     return array_from(values.converted(op.Add(first, op.Mul(index, op.Sub(second, first))), kind))
 
 
-def _require_first(made: TensorValue, first: TensorValue, second: TensorValue, dtype: NumpyDType) -> None:
+def _require_first(made: Tensor, first: Tensor, second: Tensor, dtype: NumpyDType) -> None:
     """The first two numbers of a range are elements of its type; numpy computes the others from them, and casts."""
     if not is_noted():
         return
@@ -123,9 +122,9 @@ def _is_whole(value: RangeNumber) -> bool:
     return value.kind != "float" if isinstance(value, Number) else isinstance(value, int)
 
 
-def _tensor(value: RangeNumber, dtype: DType) -> TensorValue:
+def _tensor(value: RangeNumber, dtype: DType) -> Tensor:
     made = values.cast(value, dtype)
-    return made if isinstance(made, TensorValue) else values.constant(made)
+    return made if isinstance(made, Tensor) else values.constant(made)
 
 
 @public("linspace")

@@ -8,8 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
@@ -118,7 +117,7 @@ def roll(x: ArrayLike, /, shift: ShapeLike, axis: Axes = None) -> Array:
 
 @recorded("places")
 def _rolled(x: Array, places: Size, axis: int) -> Array:
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         size = values.cast(values.size_of(part, axis), DType.INT64)
         moved = op.Sub(
             counted(cast(Size, values.size_of(part, axis))),
@@ -180,7 +179,7 @@ def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
 def _diagonal(x: Array, offset: Size) -> Array:
     """The diagonal of the last two dimensions: places that both indices have."""
 
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         rank = values.rank_of(part)
         rows, columns = (
             values.cast(values.size_of(part, axis), DType.INT64) for axis in (rank - 2, rank - 1)
@@ -238,7 +237,7 @@ def matrix_diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
 
 @recorded("k")
 def _diagonal_matrix(x: Array, k: Size) -> Array:
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         shift = values.cast(cast(values.Size, k), DType.INT64)
         size = values.cast(values.size_of(part, 0), DType.INT64)
         side = cast(Size, op.Add(size, op.Abs(shift)).as_number())

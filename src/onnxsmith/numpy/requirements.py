@@ -12,10 +12,9 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms import reductions, values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.demands import Refusal, Truth, demand, is_noted
 from onnxsmith.core.semantics.number import Number, is_natural
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import (
     AttributeValueError,
     DivisionByZeroError,
@@ -30,7 +29,7 @@ from onnxsmith.numpy.sizes import Size, is_surely_same, product, sized
 from onnxsmith.types.dtypes import DType
 
 #: What may be said to hold: of an array, for all of its elements.
-Condition: TypeAlias = "Array | Number | TensorValue | bool | np.bool_"
+Condition: TypeAlias = "Array | Number | Tensor | bool | np.bool_"
 
 
 def require(holds: Callable[[], Condition], *errors: Exception | Refusal) -> None:
@@ -45,7 +44,7 @@ def _truth(condition: Condition) -> Truth:
         condition = tensor_of(condition)
     if isinstance(condition, Number):
         return condition.tensor
-    if not isinstance(condition, TensorValue):
+    if not isinstance(condition, Tensor):
         return bool(condition)
     rank = values.rank_of(condition)
     return reductions.all_true(condition, list(range(rank)), False) if rank else condition
@@ -102,7 +101,7 @@ def require_some(x: Array, axes: Sequence[int], error: Exception) -> None:
         require_at_least(x.shape[axis], 1, error)
 
 
-def is_within(index: Array, low: Size, end: Size) -> TensorValue:
+def is_within(index: Array, low: Size, end: Size) -> Tensor:
     """True where an integer is at least `low` and less than `end`."""
     place = values.converted(tensor_of(index), DType.INT64)
     return op.And(op.GreaterOrEqual(place, sized(low)), op.Less(place, sized(end)))

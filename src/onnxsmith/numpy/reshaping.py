@@ -13,10 +13,9 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, AxisError, ShapeError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
@@ -124,7 +123,7 @@ def reshaped(x: Array, shape: tuple[Size, ...]) -> Array:
     """The elements in another shape, as an array of its own."""
     sizes = cast("Sequence[values.Size]", shape)
 
-    def of_tensor(part: TensorValue) -> TensorValue:
+    def of_tensor(part: Tensor) -> Tensor:
         if is_known(shape) and -1 in shape:
             return op.Reshape(part, np.array(shape, np.int64))
         return op.Reshape(part, values.int64s(sizes), allowzero=1)

@@ -8,8 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import distinct, searching, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -210,7 +209,7 @@ def _in_type(x: Field, dtype: NumpyDType) -> Field:
     return tensors_of(as_type(array_from(x), dtype))
 
 
-def _kept(x: Field, mask: TensorValue) -> Field:
+def _kept(x: Field, mask: Tensor) -> Field:
     return x.map(lambda part: op.Compress(part, mask, axis=0))
 
 

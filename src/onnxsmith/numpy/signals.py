@@ -6,8 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import reductions, signals, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -44,7 +43,7 @@ def _working(x: Field) -> Field:
     )
 
 
-def _part(n: TensorValue, m: TensorValue, mode: str, is_correlation: bool) -> tuple[TensorValue, TensorValue]:
+def _part(n: Tensor, m: Tensor, mode: str, is_correlation: bool) -> tuple[Tensor, Tensor]:
     """Where a part of a full convolution begins, and how long it is."""
     less, more = op.Min(n, m), op.Max(n, m)
     before = op.Sub(less, np.array([1]))
@@ -128,7 +127,7 @@ def _periodic(points: Array, heights: Array, period: float) -> tuple[Array, Arra
     length = values.like(period, at)
     ends = op.Concat(op.Sub(before, length), at, op.Add(behind, length), axis=0)
 
-    def turned(part: TensorValue) -> TensorValue:
+    def turned(part: Tensor) -> Tensor:
         sorted_ = op.Gather(part, order)
         last = op.Slice(sorted_, [-1], [np.iinfo(np.int64).max])
         return op.Concat(last, sorted_, op.Slice(sorted_, [0], [1]), axis=0)

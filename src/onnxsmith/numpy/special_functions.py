@@ -6,16 +6,14 @@ They compute in float64; the result is of the argument's type, and float64 for i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import bessel, error_functions, logarithms
 from onnxsmith.algorithms.special.double import log1p, number, where
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -27,7 +25,7 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
 
 #: What a function computes, on float64.
-_Definition: TypeAlias = Callable[[TensorValue], TensorValue]
+_Definition: TypeAlias = Callable[[Tensor], Tensor]
 
 
 def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
@@ -37,7 +35,7 @@ def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
     def computed(x: Array) -> Array:
         result = definition(values.converted(tensor_of(x), DType.DOUBLE))
         kind = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
-        return Array(cast(Tensor, values.converted(result, dtypes.onnx_type(kind))))
+        return Array(values.converted(result, dtypes.onnx_type(kind)))
 
     @boundary
     def function(x: ArrayLike, /, out: Array | None = None) -> Array:
@@ -54,7 +52,7 @@ def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
     return public(f"special.{name}")(function)
 
 
-def _expit(x: TensorValue) -> TensorValue:
+def _expit(x: Tensor) -> Tensor:
     is_negative = op.Less(x, number(0.0))
     # Minus the absolute value, by a choice that is no kink: each side is the function beyond 0, too.
     smaller = op.Exp(op.Where(is_negative, x, op.Neg(x)))
@@ -62,7 +60,7 @@ def _expit(x: TensorValue) -> TensorValue:
     return op.Div(numerator, op.Add(number(1.0), smaller))
 
 
-def _logit(p: TensorValue) -> TensorValue:
+def _logit(p: Tensor) -> Tensor:
     """The logarithm of p / (1 - p); in the middle, where that is near 1, from the distance to a half."""
     twice = op.Sub(op.Add(p, p), number(1.0))
     middle = op.Sub(log1p(twice), log1p(op.Neg(twice)))

@@ -8,9 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.semantics.reductions import root_of_variance
-from onnxsmith.core.value import TensorOrArray
+from onnxsmith.algorithms.operators import TensorOrArray, op
 from onnxsmith.errors import (
     AttributeTypeError,
     AttributeValueError,
@@ -124,7 +122,7 @@ def spread(
     count = op.Sub(_count(field, axes, keepdims, mask), values.like(ddof, field.re))
     added = reductions.total(masked(squares, mask, 0), axes, keepdims, is_long=is_long)
     result = op.Div(added.re, op.Max(count, values.like(0, field.re)))
-    return array_from(values.converted(root_of_variance(op, result) if is_root else result, kind))
+    return array_from(values.converted(reductions.deviation_of(result) if is_root else result, kind))
 
 
 def _spread(

@@ -6,8 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import InputTypeError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
@@ -41,7 +40,7 @@ def _check_bounds(index: Array, x: Array, axis: int) -> None:
         raise TensorIndexError(f"index {wrong[0]} is out of bounds for axis {axis}, which has size {size}")
 
 
-def _placed(index: TensorValue, length: values.Size, mode: str) -> TensorValue:
+def _placed(index: Tensor, length: values.Size, mode: str) -> Tensor:
     """Places as INT64, within bounds unless they are to be refused."""
     place = values.converted(index, DType.INT64)
     if mode == "raise":
@@ -90,7 +89,7 @@ def take(
 # -- along an axis ---------------------------------------------------------------------------------------
 
 
-def _together(part: TensorValue, place: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+def _together(part: Tensor, place: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """A tensor and places along one of its axes, the other dimensions broadcast."""
     rank = values.rank_of(part)
     mine, theirs = op.Shape(part), op.Shape(place)
@@ -106,7 +105,7 @@ def _together(part: TensorValue, place: TensorValue, axis: int) -> tuple[TensorV
 def _taken_along(x: Array, index: Array, axis: int, is_same: bool) -> Array:
     place = values.converted(tensor_of(index), DType.INT64)
 
-    def of_part(part: TensorValue) -> TensorValue:
+    def of_part(part: Tensor) -> Tensor:
         whole, where = (part, place) if is_same else _together(part, place, axis)
         return op.GatherElements(whole, where, axis=axis)
 
@@ -148,7 +147,7 @@ def _put_along(x: Array, index: Array, new: Array, axis: int) -> Array:
     place = values.converted(tensor_of(index), DType.INT64)
     field, given = tensors_of(x), tensors_of(new)
 
-    def of_part(part: TensorValue, update: TensorValue) -> TensorValue:
+    def of_part(part: Tensor, update: Tensor) -> Tensor:
         where = _together(part, place, axis)[1]
         return op.ScatterElements(part, where, op.Expand(update, op.Shape(where)), axis=axis)
 
@@ -199,7 +198,7 @@ def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
     count = op.Max(op.Size(given.re), np.int64(1))
     which = op.Mod(op.Range(np.int64(0), op.Size(place), np.int64(1)), count)
 
-    def of_part(part: TensorValue, update: TensorValue) -> TensorValue:
+    def of_part(part: Tensor, update: Tensor) -> Tensor:
         some = op.Gather(op.Reshape(update, [-1]), which)
         return op.ScatterElements(part, place, some, axis=0)
 

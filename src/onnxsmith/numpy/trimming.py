@@ -6,8 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -21,7 +20,7 @@ from onnxsmith.types.dtypes import DType
 _FAR = np.array([np.iinfo(np.int64).max])
 
 
-def _places(is_kept: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+def _places(is_kept: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The first place along an axis where something is kept, and the one behind the last, as vectors of one."""
     rank = values.rank_of(is_kept)
     others = [k for k in range(rank) if k != axis]
@@ -74,7 +73,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     return array[tuple(parts)]
 
 
-def without_first(x: Field, is_left_out: TensorValue) -> Field:
+def without_first(x: Field, is_left_out: Tensor) -> Field:
     """A vector without the first elements of which something holds, the last one excepted."""
     begins, _ = _places(op.Not(is_left_out), 0)
     last = op.Sub(op.Shape(x.re), np.array([1], np.int64))

@@ -14,8 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, ShapeError, boundary
 from onnxsmith.numpy import dtypes, sharing, ufunc_outputs
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
@@ -245,7 +244,7 @@ def define(
 def operator(name: str) -> RealLoop:
     """An operator of ONNX as what a ufunc computes."""
 
-    def call(*inputs: TensorValue) -> TensorValue:
+    def call(*inputs: Tensor) -> Tensor:
         return getattr(op, name)(*inputs)
 
     return call

@@ -19,7 +19,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import InputTypeError, OnnxsmithError, OutOfBoundsError, ShapeError
 from onnxsmith.numpy import dtypes, ufunc_outputs
@@ -34,9 +34,9 @@ from onnxsmith.numpy.ufunc_types import rules_for
 from onnxsmith.runtime.engine import runners
 
 #: What a ufunc computes on real tensors of the element types that numpy chose.
-RealLoop: TypeAlias = "Callable[..., TensorValue | tuple[TensorValue, ...]]"
+RealLoop: TypeAlias = "Callable[..., Tensor | tuple[Tensor, ...]]"
 #: What it computes on complex ones, each with both parts.
-ComplexLoop: TypeAlias = "Callable[..., Field | TensorValue | tuple[Field, ...]]"
+ComplexLoop: TypeAlias = "Callable[..., Field | Tensor | tuple[Field, ...]]"
 #: Refuses elements of a loop's types; None stands for those that only the model knows.
 Check: TypeAlias = "Callable[[Sequence[NumpyDType], Sequence[Elements | None]], None]"
 
@@ -338,7 +338,9 @@ def in_type(value: Array | Number, dtype: NumpyDType) -> Field:
     kind = dtypes.onnx_type(dtype)
     if isinstance(value, Number):
         require_fitting(value, dtype)
-    field = Field(value.as_dtype(kind)) if isinstance(value, Number) else _converted(tensors_of(value), dtype)
+    field = (
+        Field(values.cast(value, kind)) if isinstance(value, Number) else _converted(tensors_of(value), dtype)
+    )
     return _with_parts(field) if dtype.kind == "c" else field
 
 
@@ -352,7 +354,7 @@ def _with_parts(field: Field) -> Field:
     return field if field.im is not None else Field(field.re, zeros_like(field.re))
 
 
-def _result(value: Field | TensorValue, dtype: NumpyDType) -> Field:
+def _result(value: Field | Tensor, dtype: NumpyDType) -> Field:
     kind = dtypes.onnx_type(dtype)
     field = value.cast(kind) if isinstance(value, Field) else Field(values.converted(value, kind))
     return _with_parts(field) if dtype.kind == "c" else Field(field.re)

@@ -11,9 +11,8 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import ShapeError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.array import Array
@@ -71,7 +70,7 @@ def _placed(result: Array, out: Array, where: Array | None) -> Array:
     shape = op.Shape(old.re)
     mask = None if where is None else tensor_of(where)
 
-    def place(part: TensorValue, before: TensorValue) -> TensorValue:
+    def place(part: Tensor, before: Tensor) -> Tensor:
         made = op.Expand(part, shape) if mask is None else chosen(mask, part, before)
         return op.Reshape(made, shape, allowzero=1)
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.semantics.reductions import root_of_variance
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
@@ -167,18 +165,18 @@ def nanmin(
 # -- means and variances ---------------------------------------------------------------------------------
 
 
-def _counts(counted: TensorValue, axes: Sequence[int], keepdims: bool, dtype: DType) -> TensorValue:
+def _counts(counted: Tensor, axes: Sequence[int], keepdims: bool, dtype: DType) -> Tensor:
     whole = reductions.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
     return values.converted(whole, dtype)
 
 
-def _counted(x: Field, mask: Array | None) -> TensorValue:
+def _counted(x: Field, mask: Array | None) -> Tensor:
     """The elements that count: no NaN, and not left out."""
     is_number = op.Not(x.is_nan())
     return is_number if mask is None else op.And(is_number, tensor_of(mask))
 
 
-def _mean(x: Field, counted: TensorValue, axes: Sequence[int], keepdims: bool) -> Field:
+def _mean(x: Field, counted: Tensor, axes: Sequence[int], keepdims: bool) -> Field:
     zero = Field(values.constant(values.like(0, x.re)))
     return divided(
         reductions.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
@@ -240,7 +238,7 @@ def _spread(
     count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
     # As numpy: without a degree of freedom there is no variance.
     result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))
-    return array_from(values.converted(root_of_variance(op, result) if is_root else result, kind))
+    return array_from(values.converted(reductions.deviation_of(result) if is_root else result, kind))
 
 
 def _varied(

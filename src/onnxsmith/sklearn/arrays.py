@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array, equal
 from onnxsmith.numpy import where as numpys_where
 from onnxsmith.types.dtypes import DType
@@ -22,7 +20,7 @@ def is_equal(one: Array, other: Array | float) -> Array:
     return equal(one, other)
 
 
-def any_is(flags: TensorValue) -> Tensor:
+def any_is(flags: Tensor) -> Tensor:
     """True if one of some flags holds; False where there are none."""
     whole = op.Reshape(op.Cast(flags, to=DType.INT64), [-1])
-    return cast(Tensor, op.Greater(op.ReduceSum(whole, keepdims=0), 0))
+    return op.Greater(op.ReduceSum(whole, keepdims=0), 0)

@@ -12,9 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import (
     Array,
     asarray,
@@ -91,7 +89,7 @@ class Bag(Structured):
         zero = op.ConstantOfShape(shape, value=np.zeros(1, self.dtype))
         place = where(self.features < 0, self.width, self.features)
         made = op.ScatterElements(zero, place.tensor, self.numbers.tensor, axis=1, reduction="add")
-        return array_of(cast(Tensor, made))[:, : self.width]
+        return array_of(made)[:, : self.width]
 
     def merged(self) -> Bag:
         """The same with each feature once in a row: their numbers are added."""
@@ -102,7 +100,7 @@ class Bag(Structured):
         features = array_of(ranked)
         # Runs of one feature, one row after the other.
         is_last = ~is_equal(features, array_of(_without_first_column(ranked)))
-        ends = cast(Tensor, op.Squeeze(op.NonZero(op.Reshape(is_last.tensor, [-1])), [0]))
+        ends = op.Squeeze(op.NonZero(op.Reshape(is_last.tensor, [-1])), [0])
         if self.is_counted_singly:
             # Every number is 1, and their sum the length of the run.
             sums = _differences(op.Add(ends, 1))
@@ -115,7 +113,7 @@ class Bag(Structured):
         shape = op.Shape(ranked)
         blank = op.ConstantOfShape(op.ReduceProd(shape), value=np.zeros(1, kind))
         flat = op.ScatterElements(blank, ends, sums)
-        added = array_of(cast(Tensor, op.Reshape(flat, shape, allowzero=1)))
+        added = array_of(op.Reshape(flat, shape, allowzero=1))
         kept = where(is_last, features, -1)
         numbers = where(kept < 0, 0, added).astype(self.dtype)
         return replace(self, features=kept, numbers=numbers, is_merged=True, is_counted_singly=False)
@@ -165,7 +163,7 @@ class Bag(Structured):
         count = int(weights.shape[1])
         # Where there is no feature the last weight is read, by -1, and counts 0 times.
         if count == 1:
-            read = array_of(cast(Tensor, op.Gather(weights[:, 0].tensor, bag.features.tensor)))
+            read = array_of(op.Gather(weights[:, 0].tensor, bag.features.tensor))
             return total(bag.numbers * read, axis=1)[:, None]
         # Some columns at a time: what is gathered is as large as the features of all rows times the columns.
         kind = np.result_type(bag.dtype, weights.dtype)
@@ -174,17 +172,17 @@ class Bag(Structured):
         for begin in range(0, count, _COLUMNS):
             some = weights[:, begin : begin + _COLUMNS] if count > _COLUMNS else weights
             read = op.Gather(some.astype(kind).tensor, bag.features.tensor)
-            made.append(array_of(cast(Tensor, op.Squeeze(op.MatMul(numbers, read), [1]))))
+            made.append(array_of(op.Squeeze(op.MatMul(numbers, read), [1])))
         return made[0] if len(made) == 1 else concatenate(made, axis=1)
 
 
-def _without_first_column(values: TensorValue) -> Tensor:
+def _without_first_column(values: Tensor) -> Tensor:
     """The values each one column further to the left, and -2 in the last."""
     wide = op.Pad(values, np.array([0, 0, 0, 1]), np.array(-2))
-    return cast(Tensor, op.Slice(wide, [1], [np.iinfo(np.int64).max], [1]))
+    return op.Slice(wide, [1], [np.iinfo(np.int64).max], [1])
 
 
-def _differences(sums: TensorValue) -> TensorValue:
+def _differences(sums: Tensor) -> Tensor:
     """The difference of each of some sums from the one before."""
     before = op.Slice(op.Concat(op.CastLike([0], sums), sums, axis=0), [0], [-1])
     return op.Sub(sums, before)

@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 
-_Input: TypeAlias = TensorValue | np.ndarray[Any, Any]
+_Input: TypeAlias = Tensor | np.ndarray[Any, Any]
 
 
 class ControlFlow(Protocol):
@@ -20,9 +20,9 @@ class ControlFlow(Protocol):
         self,
         condition: _Input,
         *,
-        then_branch: Callable[[], TensorValue],
-        else_branch: Callable[[], TensorValue],
-    ) -> TensorValue:
+        then_branch: Callable[[], Tensor],
+        else_branch: Callable[[], Tensor],
+    ) -> Tensor:
         """The result of one of two functions."""
         ...
 
@@ -32,8 +32,8 @@ class ControlFlow(Protocol):
         goes_on: _Input,
         start: _Input,
         *,
-        body: Callable[..., tuple[TensorValue, TensorValue]],
-    ) -> TensorValue:
+        body: Callable[..., tuple[Tensor, Tensor]],
+    ) -> Tensor:
         """The result of a function that is repeated from the start, as long as it says that it goes on."""
         ...
 

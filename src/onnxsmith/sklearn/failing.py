@@ -11,9 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
@@ -31,7 +29,7 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
     """
     tensor = value.tensor
 
-    def fail() -> TensorValue:
+    def fail() -> Tensor:
         # Nobody runs a loop to work out constants: what does so would fail before the model runs.
         index = control_flow().Loop(
             np.array(1, np.int64),
@@ -49,5 +47,5 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
     return array_of(made)
 
 
-def _far_away(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, TensorValue]:
+def _far_away(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
     return goes_on, op.Mul(current, _FAR)

@@ -8,9 +8,8 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.target import recorded
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.numpy import Array, array, asarray, concatenate, take, where
 
@@ -158,5 +157,5 @@ def labels(classes: np.ndarray[Any, Any], index: Array) -> Part:
     """The classes at places: text where the classes are text."""
     if classes.dtype.kind in "OUST":
         texts = np.array([str(each) for each in classes.tolist()], dtype=object)
-        return cast(Tensor, op.Gather(texts, index.tensor))
+        return op.Gather(texts, index.tensor)
     return take(asarray(classes), index)

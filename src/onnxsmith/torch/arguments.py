@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import (
     Argument,
@@ -110,7 +110,7 @@ def _part(value: Argument, which: Part) -> Argument:
     """The real or the imaginary part of what is data; those of a number are numbers."""
     if isinstance(value, Complex):
         return getattr(value, which)
-    if isinstance(value, TensorValue) and not isinstance(value, Number):
+    if isinstance(value, Tensor) and not isinstance(value, Number):
         return value if which == "real" else zeros_like(value)
     if isinstance(value, complex):
         return getattr(value, which)
@@ -121,7 +121,7 @@ def _joined(real: Translated, imag: Translated) -> Translated:
     if isinstance(real, list | tuple) and isinstance(imag, list | tuple):
         return [_joined(a, b) for a, b in zip(real, imag, strict=True)]
     # Of a complex result: what is no tensor yet becomes one where results are settled.
-    return Complex(cast("TensorValue", real), cast("TensorValue", imag))
+    return Complex(cast("Tensor", real), cast("Tensor", imag))
 
 
 def overload_name(target: Target) -> str:

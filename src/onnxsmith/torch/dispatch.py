@@ -12,9 +12,9 @@ from torch._ops import OpOverload
 from torch.utils._pytree import tree_leaves
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import Array, TensorValue, Value
+from onnxsmith.core.value import Array, Value
 from onnxsmith.errors import TracedValueError, TranslationError
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ValueRecord, declared
@@ -264,14 +264,14 @@ class Dispatcher:
 
     def _settled_part(
         self, value: Translated, fake: torch.Tensor, overload: str, node: torch.fx.Node
-    ) -> TensorValue:
+    ) -> Tensor:
         dtype = onnx_dtype(fake.dtype)
         if isinstance(value, Number):
             value = value.as_dtype(dtype)
         elif not isinstance(value, Value):
             value = current_target().constant(np.asarray(value, dtype.numpy))
         if not isinstance(value, SymbolicTensor):
-            return cast("TensorValue", value)
+            return cast("Tensor", value)
         if value.dtype is None:  # an operator of which nothing is known gives what torch says it does
             return _with_type(value, TensorType(dtype, self.sizes.shape(fake)))
         if value.dtype is not dtype:

@@ -14,7 +14,7 @@ from torch.fx.node import Argument as FxArgument
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import ExportError
 from onnxsmith.source import STATEMENT
 from onnxsmith.torch import numbers
@@ -196,7 +196,7 @@ class Interpreter:
                 help="compute with real numbers, or give the module a torch.autograd.Function",
             ).locate(span_of(node))
 
-        def formula(*cotangents: TensorValue) -> list[TensorValue | None]:
+        def formula(*cotangents: Tensor) -> list[Tensor | None]:
             held, self._inside = self._inside, inside
             try:
                 for each in nodes:
@@ -206,12 +206,12 @@ class Interpreter:
                     else:
                         self.values[each] = self._translated(each)
                 found = [None if each is None else self._mapped(each) for each in gradients]
-                return cast("list[TensorValue | None]", found)
+                return cast("list[Tensor | None]", found)
             finally:
                 self._inside = held
 
         count = len(results)
-        with_tensors = cast("list[TensorValue]", values)
+        with_tensors = cast("list[Tensor]", values)
         return cast("Argument", with_formula(with_tensors[:count], with_tensors[count:], formula))
 
     def _owner(self, node: torch.fx.Node) -> torch.fx.Node:

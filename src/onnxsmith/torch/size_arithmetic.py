@@ -12,11 +12,10 @@ import numpy as np
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 from torch.utils._sympy import functions as torch_functions
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.operator_protocols import AnyOperator
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, TensorOrArray, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import PythonNumber, TensorOrArray
+from onnxsmith.core.value import PythonNumber
 from onnxsmith.torch.symbols import Expression
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
@@ -41,7 +40,7 @@ def greatest(a: AnyNumber, b: AnyNumber) -> AnyNumber:
     return _extreme(op.Max, max, a, b)
 
 
-def _extreme(operator: AnyOperator, python: _Extreme, a: AnyNumber, b: AnyNumber) -> AnyNumber:
+def _extreme(operator: TensorOperator, python: _Extreme, a: AnyNumber, b: AnyNumber) -> AnyNumber:
     if not isinstance(a, Tensor) and not isinstance(b, Tensor):
         return python(a, b)
     dtype = DType.DOUBLE if is_float(a) or is_float(b) else DType.INT64
@@ -61,7 +60,7 @@ def as_number(value: PythonNumber) -> AnyNumber:
 
 def scalar(value: AnyNumber, dtype: DType) -> TensorOrArray:
     """A number, known or not, as a scalar tensor (or array) of an element type."""
-    return value.as_dtype(dtype) if isinstance(value, Number) else np.array(value, dtype.numpy)
+    return values.cast(value, dtype) if isinstance(value, Number) else np.array(value, dtype.numpy)
 
 
 # -- what an expression computes -------------------------------------------------------------------------

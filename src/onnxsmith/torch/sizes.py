@@ -18,7 +18,6 @@ from onnxsmith.core.semantics.dimensions import dimension
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
@@ -42,7 +41,7 @@ class Sizes:
         #: (id of the graph, text) -> the number; the graph is held so that its id stays its own.
         self._numbers: dict[tuple[int, str], tuple[Target, Number]] = {}
         #: (id of the graph, text) -> the tensor and axis that it can be read off; the tensor holds its graph.
-        self._sources: dict[tuple[int, str], tuple[TensorValue, int]] = {}
+        self._sources: dict[tuple[int, str], tuple[Tensor, int]] = {}
         #: A symbol -> a dimension of an input that is `factor * symbol + offset`, and those two.
         self._solutions: dict[Expression, tuple[Expression, int, int]] = {}
 
@@ -107,14 +106,14 @@ class Sizes:
         finally:
             self._numbers, self._sources = numbers, sources
 
-    def of(self, tensor: TensorValue) -> list[Size]:
+    def of(self, tensor: Tensor) -> list[Size]:
         """The shape of a tensor: ints and numbers."""
         return [
             each if isinstance(each, int) else self._read(each, tensor, axis)
             for axis, each in enumerate(dimensions_of(tensor))
         ]
 
-    def axis(self, tensor: TensorValue, axis: int) -> Size:
+    def axis(self, tensor: Tensor, axis: int) -> Size:
         """One dimension of a tensor: an int or a number."""
         shape = dimensions_of(tensor)
         size = shape[axis]
@@ -157,10 +156,10 @@ class Sizes:
         found = _visible(self._numbers, text)
         return None if found is None else found[1]
 
-    def _source(self, text: str) -> tuple[TensorValue, int] | None:
+    def _source(self, text: str) -> tuple[Tensor, int] | None:
         return _visible(self._sources, text)
 
-    def _read(self, text: Dimension, tensor: TensorValue, axis: int) -> Size:
+    def _read(self, text: Dimension, tensor: Tensor, axis: int) -> Size:
         if not isinstance(text, str):
             return _dimension(tensor, axis)
         held = self._find(text)
@@ -199,7 +198,7 @@ class Sizes:
         return value
 
 
-def _dimension(tensor: TensorValue, axis: int) -> Size:
+def _dimension(tensor: Tensor, axis: int) -> Size:
     found = dimension(tensor, axis)
     assert isinstance(found, int | Tensor)  # what a model computes with
     return found

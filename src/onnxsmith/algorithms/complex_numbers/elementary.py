@@ -13,34 +13,33 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary, real
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.complex_numbers.selecting import select
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import circular, double
 from onnxsmith.algorithms.special.double import number, squared
 from onnxsmith.algorithms.special.double_word import product_of, sum_of
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import constant, converted
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 ZERO, ONE, NAN, INFINITY = (number(each) for each in (0, 1, np.nan, np.inf))
 
 
-def is_finite(x: TensorValue) -> TensorValue:
+def is_finite(x: Tensor) -> Tensor:
     """Where a number is neither infinite nor NaN."""
     return op.Less(op.Abs(x), INFINITY)
 
 
-def is_zero(x: TensorValue) -> TensorValue:
+def is_zero(x: Tensor) -> Tensor:
     """Where a number is a zero of either sign."""
     return op.Equal(x, ZERO)
 
 
-def signed_zero(x: TensorValue) -> TensorValue:
+def signed_zero(x: Tensor) -> Tensor:
     """A zero with the sign of a number."""
     return copysign(zeros_like(x), x)
 
 
-def grown(x: TensorValue, factor: TensorValue) -> TensorValue:
+def grown(x: Tensor, factor: Tensor) -> Tensor:
     """exp(x) times a factor of at most one, which may bring it back from overflow."""
     is_far = op.Greater(x, number(700))
     root = op.Exp(op.Mul(op.Where(is_far, x, ZERO), number(0.5)))
@@ -65,7 +64,7 @@ def exp(z: Field) -> Field:
     return Field(chosen(is_large, op.Exp(x), re), chosen(is_zero(y), of_zero, im))
 
 
-def _log_of_size(z: Field) -> TensorValue:
+def _log_of_size(z: Field) -> Tensor:
     """log |z|, right near |z| = 1, and where |z| overflows or is not normal."""
     x, y = z.re, imaginary(z)
     larger = op.Max(op.Abs(x), op.Abs(y))
@@ -80,7 +79,7 @@ def _log_of_size(z: Field) -> TensorValue:
     return op.Where(is_near, op.Mul(number(0.5), double.log1p(_beyond_one(*near))), far)
 
 
-def _beyond_one(x: TensorValue, y: TensorValue) -> TensorValue:
+def _beyond_one(x: Tensor, y: Tensor) -> Tensor:
     """x² + y² - 1, of which little may be left: in double words."""
     (p, p_low), (q, q_low) = product_of(x, x), product_of(y, y)
     is_less = op.Less(p, q)
@@ -158,7 +157,7 @@ def product(x: Field, y: Field) -> Field:
     return select(op.And(is_lost, op.Or(first, second)), Field(re, im), plain)
 
 
-def _boxed(part: TensorValue, is_infinite: TensorValue, beside: TensorValue) -> TensorValue:
+def _boxed(part: Tensor, is_infinite: Tensor, beside: Tensor) -> Tensor:
     """A part of a factor that is infinite, as one or zero; beside an infinite factor NaN is zero."""
     unit = copysign(converted(op.IsInf(part), DType.DOUBLE), part)
     cleaned = chosen(op.And(beside, op.IsNaN(part)), signed_zero(part), part)

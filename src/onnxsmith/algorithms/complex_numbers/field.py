@@ -14,22 +14,21 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.angles import atan2, hypot
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, TensorOrArray, op
 from onnxsmith.algorithms.values import constant, converted, dimensions_of, dtype_of, rank_of
-from onnxsmith.core.operator_protocols import AnyOperator
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.types.dtypes import DType
 
 #: A linear function of real tensors.
-Part: TypeAlias = Callable[[TensorValue], TensorValue]
+Part: TypeAlias = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A tensor with arithmetic; `im` is None for a real one."""
 
-    re: TensorValue
-    im: TensorValue | None = None
+    re: Tensor
+    im: Tensor | None = None
 
     @property
     def is_complex(self) -> bool:
@@ -85,18 +84,18 @@ class Field:
         """Transposed and conjugate."""
         return self.transposed().conj()
 
-    def squared_size(self) -> TensorValue:
+    def squared_size(self) -> Tensor:
         """The square of each element's absolute value, a real tensor."""
         square = op.Mul(self.re, self.re)
         return square if self.im is None else op.Add(square, op.Mul(self.im, self.im))
 
-    def size(self) -> TensorValue:
+    def size(self) -> Tensor:
         """Each element's absolute value, a real tensor; nothing overflows on the way."""
         if self.im is None:
             return op.Abs(self.re)
         return hypot(self.re, self.im)
 
-    def angle(self) -> TensorValue:
+    def angle(self) -> Tensor:
         """Each element's angle, from -pi to pi, a real tensor; of a complex tensor."""
         return atan2(imaginary(self), self.re)
 
@@ -109,12 +108,12 @@ class Field:
         safe = op.Where(is_zero, real(1, self), size)
         return Field(op.Where(is_zero, real(1, self), op.Div(self.re, safe)), op.Div(self.im, safe))
 
-    def is_nonzero(self) -> TensorValue:
+    def is_nonzero(self) -> Tensor:
         """Where an element is not zero."""
         nonzero = op.Not(op.Equal(self.re, real(0, self)))
         return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
 
-    def is_nan(self) -> TensorValue:
+    def is_nan(self) -> Tensor:
         """Where an element, or a part of it, is no number; of fractions."""
         holes = op.IsNaN(self.re)
         return holes if self.im is None else op.Or(holes, op.IsNaN(self.im))
@@ -123,16 +122,16 @@ class Field:
         """In another element type."""
         return self.map(lambda part: converted(part, dtype))
 
-    def as_value(self) -> TensorValue | Complex:
+    def as_value(self) -> Tensor | Complex:
         """As a tensor or a pair."""
         return self.re if self.im is None else Complex(self.re, self.im)
 
-    def parts(self) -> list[TensorValue]:
+    def parts(self) -> list[Tensor]:
         """The one or two tensors."""
         return [self.re] if self.im is None else [self.re, self.im]
 
 
-def field(value: TensorValue | Complex, like: Field | None = None) -> Field:
+def field(value: Tensor | Complex, like: Field | None = None) -> Field:
     """A tensor or a pair as a `Field`; complex with a zero part if `like` is complex."""
     made = Field(value.real, value.imag) if isinstance(value, Complex) else Field(value)
     return made if like is None else alike(made, like)
@@ -155,7 +154,7 @@ def number(value: float) -> Field:
     return Field(constant(np.float64(value)))
 
 
-def imaginary(z: Field) -> TensorValue:
+def imaginary(z: Field) -> Tensor:
     """The imaginary part of what is complex."""
     assert z.im is not None, "a real tensor has none"
     return z.im
@@ -195,7 +194,7 @@ def joined(tensors: Sequence[Field], axis: int) -> Field:
     )
 
 
-def _joined(x: Field, y: Field, operator: AnyOperator) -> Field:
+def _joined(x: Field, y: Field, operator: TensorOperator) -> Field:
     re = operator(x.re, y.re)
     if x.im is None and y.im is None:
         return Field(re)
@@ -206,7 +205,7 @@ def _joined(x: Field, y: Field, operator: AnyOperator) -> Field:
     return Field(re, operator(x.im, y.im))
 
 
-def _like(part: TensorValue, other: TensorValue) -> TensorValue:
+def _like(part: Tensor, other: Tensor) -> Tensor:
     """A part broadcast as a sum with a real tensor is."""
     shape = dimensions_of(part)
     if shape == other.type.shape and None not in shape:
@@ -214,7 +213,7 @@ def _like(part: TensorValue, other: TensorValue) -> TensorValue:
     return op.Where(op.Equal(other, other), part, part)
 
 
-def _product(x: Field, y: Field, operator: AnyOperator) -> Field:
+def _product(x: Field, y: Field, operator: TensorOperator) -> Field:
     if x.im is None and y.im is None:
         return Field(operator(x.re, y.re))
     if y.im is None:

@@ -15,10 +15,9 @@ from onnxsmith.algorithms.angles import atan2
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import log1p
 from onnxsmith.algorithms.values import constant, like
-from onnxsmith.core.value import TensorValue
 
 Function: TypeAlias = Callable[[Field], Field]
 
@@ -28,21 +27,21 @@ def one(z: Field, value: float = 1.0) -> Field:
     return Field(constant(real(value, z)))
 
 
-def _times(value: float, part: TensorValue) -> TensorValue:
+def _times(value: float, part: Tensor) -> Tensor:
     return op.Mul(part, like(value, part))
 
 
-def _clipped(part: TensorValue, limit: float) -> TensorValue:
+def _clipped(part: Tensor, limit: float) -> Tensor:
     low, high = (like(each, part) for each in (-limit, limit))
     return op.Min(op.Max(part, low), high)
 
 
-def hyperbolic(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+def hyperbolic(x: Tensor) -> tuple[Tensor, Tensor]:
     """cosh and sinh of a real tensor."""
     return elementary.function_of("Cosh", x), elementary.function_of("Sinh", x)
 
 
-def arsinh(x: TensorValue) -> TensorValue:
+def arsinh(x: Tensor) -> Tensor:
     """asinh of a real tensor."""
     return elementary.function_of("Asinh", x)
 

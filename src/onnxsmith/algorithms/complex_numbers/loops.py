@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from onnxsmith.algorithms import loops, values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray
+from onnxsmith.core.value import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +17,9 @@ class Step:
     """The result of a step: the next state, the collected values, and the condition to go on (None: as before)."""
 
     fields: Sequence[Field]
-    tensors: Sequence[TensorValue] = ()
-    collected: Field | TensorValue | None = None
-    goes_on: TensorValue | None = None
+    tensors: Sequence[Tensor] = ()
+    collected: Field | Tensor | None = None
+    goes_on: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,12 @@ class Ended:
     """The state after the last step, and what was collected, along a new first dimension."""
 
     fields: Sequence[Field]
-    tensors: Sequence[TensorValue]
+    tensors: Sequence[Tensor]
     collected: Field | None
 
 
 #: Of the number of the step, the fields and the tensors.
-Body: TypeAlias = Callable[[TensorValue, Sequence[Field], Sequence[TensorValue]], Step]
+Body: TypeAlias = Callable[[Tensor, Sequence[Field], Sequence[Tensor]], Step]
 
 
 def loop(
@@ -47,7 +48,7 @@ def loop(
     flat = [*(part for each in fields for part in each.parts()), *tensors]
     width = sum(len(each.parts()) for each in collected_like) if collected_like else int(bool(collects))
 
-    def run(i: TensorValue, keep: TensorValue, *parts: TensorValue) -> tuple[TensorValue, ...]:
+    def run(i: Tensor, keep: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
         mine, rest = _grouped(parts, fields)
         made = body(i, mine, rest)
         gathered = made.collected
@@ -62,7 +63,7 @@ def loop(
     return Ended(mine, ending, collected)
 
 
-def _grouped(parts: Sequence[TensorValue], like: Sequence[Field]) -> tuple[list[Field], list[TensorValue]]:
+def _grouped(parts: Sequence[Tensor], like: Sequence[Field]) -> tuple[list[Field], list[Tensor]]:
     rest = list(parts)
     made: list[Field] = []
     for each in like:

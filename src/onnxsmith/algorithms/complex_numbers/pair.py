@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import constant, dimensions_of, dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -16,8 +15,8 @@ from onnxsmith.types.dtypes import DType
 class Complex:
     """A complex tensor as two real ones of the same shape."""
 
-    real: TensorValue
-    imag: TensorValue
+    real: Tensor
+    imag: Tensor
 
     @property
     def dtype(self) -> DType:
@@ -25,7 +24,7 @@ class Complex:
         return dtype_of(self.real)
 
 
-def zeros_like(value: TensorValue) -> TensorValue:
+def zeros_like(value: Tensor) -> Tensor:
     """Zeros in a tensor's shape; infinite elements, which times zero are NaN, give zeros too."""
     zero = like(0, value)
     shape = dimensions_of(value)
@@ -34,11 +33,11 @@ def zeros_like(value: TensorValue) -> TensorValue:
     return op.Where(op.Equal(value, value), zero, zero)
 
 
-def packed(value: Complex) -> TensorValue:
+def packed(value: Complex) -> Tensor:
     """The pair as one tensor with a last dimension of 2, as it stands at a model's boundary."""
     return op.Concat(op.Unsqueeze(value.real, [-1]), op.Unsqueeze(value.imag, [-1]), axis=-1)
 
 
-def unpacked(value: TensorValue) -> Complex:
+def unpacked(value: Tensor) -> Complex:
     """The pair of a tensor whose last dimension is 2."""
     return Complex(op.Gather(value, 0, axis=-1), op.Gather(value, 1, axis=-1))

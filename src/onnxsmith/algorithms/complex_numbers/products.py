@@ -14,9 +14,8 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.cumulative import running
 from onnxsmith.algorithms.loops import loop, several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, like, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -49,7 +48,7 @@ def _either(x: Field, finite: Callable[[], Field], other: Callable[[], Field]) -
 
 
 def _by_halves(x: Field, axis: int) -> Field:
-    def body(i: TensorValue, keep: TensorValue, *state: TensorValue) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
         length = op.Shape(state[0], start=axis, end=axis + 1)
         half = op.Div(length, np.array([2]))
         twice = op.Add(half, half)
@@ -73,7 +72,7 @@ def _one_by_one(x: Field, axis: int) -> tuple[Field, Field]:
     shape = op.Shape(rows.re, start=1)
     one = [op.Expand(like(value, x.re), shape) for value in (1, 0)]
 
-    def body(i: TensorValue, keep: TensorValue, *state: TensorValue) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
         here = rows.map(lambda part: op.Gather(part, i, axis=0))
         is_first = op.Equal(i, np.int64(0))
         product = Field(*state) * here

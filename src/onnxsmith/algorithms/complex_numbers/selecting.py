@@ -5,10 +5,10 @@ from __future__ import annotations
 from onnxsmith.algorithms.complex_numbers.field import Field, real
 from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import constant
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 
 
-def select(condition: TensorValue, x: Field, y: Field) -> Field:
+def select(condition: Tensor, x: Field, y: Field) -> Field:
     """Elements of one or the other; zeros stand for a missing imaginary part."""
     re = chosen(condition, x.re, y.re)
     if x.im is None and y.im is None:

@@ -22,11 +22,10 @@ from onnxsmith.algorithms.complex_numbers.elementary import (
 )
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import circular, double
 from onnxsmith.algorithms.special.double import number, squared
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
-from onnxsmith.core.value import TensorValue
 
 #: Beyond, the inverse functions are logarithms to double precision.
 _FAR = 1e9
@@ -42,7 +41,7 @@ def turned_back(z: Field) -> Field:
     return Field(imaginary(z), op.Neg(z.re))
 
 
-def _waves(y: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _waves(y: Tensor) -> tuple[Tensor, Tensor]:
     """Cosine and sine of an angle; of one that is no number NaN."""
     angle = op.Where(is_finite(y), y, NAN)
     return circular.cos(angle), chosen(is_zero(y), y, circular.sin(angle))
@@ -77,11 +76,11 @@ def cosh(z: Field) -> Field:
     return Field(re, chosen(op.And(is_lost, is_zero(x)), zeros_like(x), im))
 
 
-def _like_one(x: TensorValue) -> TensorValue:
+def _like_one(x: Tensor) -> Tensor:
     return op.Where(op.Equal(x, x), ONE, ONE)
 
 
-def _enlarged(x: TensorValue, size: TensorValue, wave: TensorValue, *, is_odd: bool) -> TensorValue:
+def _enlarged(x: Tensor, size: Tensor, wave: Tensor, *, is_odd: bool) -> Tensor:
     """sinh or cosh of x times a wave; far out half an exponential, which the wave may bring back from overflow."""
     is_far = op.Greater(op.Abs(x), number(30))
     # Half of the smallest numbers is 0: they are halved when they have grown.
@@ -131,7 +130,7 @@ def tan(z: Field) -> Field:
     return turned_back(tanh(turned(z)))
 
 
-def _is_far(z: Field) -> TensorValue:
+def _is_far(z: Field) -> Tensor:
     """Where a part is large or infinite, whatever the other."""
     return op.Or(op.Greater(op.Abs(z.re), number(_FAR)), op.Greater(op.Abs(imaginary(z)), number(_FAR)))
 
@@ -142,7 +141,7 @@ def _near(z: Field) -> Field:
     return z.map(lambda part: op.Where(is_far, ZERO, part))
 
 
-def _doubled_log(z: Field) -> TensorValue:
+def _doubled_log(z: Field) -> Tensor:
     """log(2 |z|)."""
     return op.Add(log(z).re, number(math.log(2)))
 
@@ -223,9 +222,9 @@ def atan(z: Field) -> Field:
     return turned_back(atanh(turned(z)))
 
 
-def _real_product(x: Field, y: Field) -> TensorValue:
+def _real_product(x: Field, y: Field) -> Tensor:
     return op.Sub(op.Mul(x.re, y.re), op.Mul(imaginary(x), imaginary(y)))
 
 
-def _imaginary_product(x: Field, y: Field) -> TensorValue:
+def _imaginary_product(x: Field, y: Field) -> Tensor:
     return op.Add(op.Mul(x.re, imaginary(y)), op.Mul(imaginary(x), y.re))

@@ -11,13 +11,12 @@ from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.linalg.lu import factored
 from onnxsmith.algorithms.linalg.matrices import ONE, diagonal, numbers, sizes
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, filled, rank_of, size_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def _sign(pivots: TensorValue) -> TensorValue:
+def _sign(pivots: Tensor) -> Tensor:
     """-1 for each pair of rows that was exchanged, multiplied."""
     count = size_of(pivots, rank_of(pivots) - 1)
     moved = op.Not(op.Equal(pivots, numbers(count)))
@@ -40,7 +39,7 @@ def product_along(vectors: Field) -> Field:
     shape = sizes(vectors)[:-1]
     start = Field(filled(shape, 1.0, vectors.dtype), filled(shape, 0.0, vectors.dtype))
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
         return Step([total * vectors.map(lambda part: op.Gather(part, k, axis=axis))])
 
@@ -48,7 +47,7 @@ def product_along(vectors: Field) -> Field:
 
 
 @algorithm(name="log_determinant_of_factors")
-def sign_and_log(factors: Field, pivots: TensorValue) -> tuple[Field, TensorValue]:
+def sign_and_log(factors: Field, pivots: Tensor) -> tuple[Field, Tensor]:
     """The sign (or the phase), and the logarithm of the size."""
     entries = diagonal(factors)
     size = entries.size()

@@ -24,9 +24,8 @@ from onnxsmith.algorithms.linalg.matrices import (
     triangle,
 )
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Size, cast, least, size_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -35,7 +34,7 @@ def reflected(a: Field) -> tuple[Field, Field]:
     shape = sizes(a)
     rows, columns = row_numbers(shape[-2]), column_numbers(shape[-1])
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (a,) = fields
         vector, factor, top = reflection(column(a, k), k, rows)
         changed = a - vector * (factor.conj() * (vector.adjoint() @ a))
@@ -50,7 +49,7 @@ def reflected(a: Field) -> tuple[Field, Field]:
     return ended.fields[0], ended.collected.map(collected_scalars)
 
 
-def reflection(mine: Field, k: TensorValue, rows: TensorOrArray) -> tuple[Field, Field, Field]:
+def reflection(mine: Field, k: Tensor, rows: TensorOrArray) -> tuple[Field, Field, Field]:
     """The reflection that clears a column below row k: the vector (1 at k), its factor, and the new element at k."""
     top = row(mine, k)
     below = masked(op.Greater(rows, k), mine)
@@ -74,7 +73,7 @@ def applied(vectors: Field, factors: Field, start: Field, *, backwards: bool, ad
     rows = row_numbers(sizes(vectors)[-2])
     start = alike(start, vectors)
 
-    def step(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (q,) = fields
         k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i) if backwards else i
         vector = where(op.Equal(rows, k), number(1), masked(op.Greater(rows, k), column(vectors, k)))

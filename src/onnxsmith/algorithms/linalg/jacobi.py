@@ -29,9 +29,8 @@ from onnxsmith.algorithms.linalg.matrices import (
 )
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Size, cast, int64s, least, rank_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: How often every pair is visited at most; convergence is quadratic, and the loop ends when it is reached.
@@ -41,8 +40,8 @@ _PRECISION = np.float64(4e-16)
 
 
 def rotation(
-    a: Field, step: TensorValue, count: Size, rows: TensorOrArray, columns: TensorOrArray
-) -> tuple[Field, TensorValue]:
+    a: Field, step: Tensor, count: Size, rows: TensorOrArray, columns: TensorOrArray
+) -> tuple[Field, Tensor]:
     """The rotations of one step as one unitary matrix, and the largest part of a diagonal that they remove."""
     partner = op.Mod(op.Sub(step, rows), cast(count, DType.INT64))  # (n, 1), for each row
     is_partner = op.And(op.Equal(columns, partner), op.Not(op.Equal(columns, rows)))
@@ -74,11 +73,11 @@ def rotation(
     return matrix, _relative(size, scale)
 
 
-def _root(x: TensorValue) -> TensorValue:
+def _root(x: Tensor) -> Tensor:
     return op.Sqrt(op.Add(ONE, op.Mul(x, x)))
 
 
-def _relative(size: TensorValue, scale: TensorValue) -> TensorValue:
+def _relative(size: Tensor, scale: Tensor) -> Tensor:
     """The largest ratio, where a size is not zero."""
     floor = np.float64(1e-30)  # matrices come scaled to one, and columns of this length squared are rounding
     ratio = op.Where(op.Equal(size, ZERO), ZERO, op.Div(size, op.Max(scale, floor)))
@@ -94,7 +93,7 @@ def symmetric(a: Field, upper: bool) -> Field:
 
 
 @algorithm(has_gradient=True)
-def eigh(a: Field) -> tuple[TensorValue, Field]:
+def eigh(a: Field) -> tuple[Tensor, Field]:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
     shape = sizes(a)
     count = shape[-1]
@@ -106,7 +105,7 @@ def eigh(a: Field) -> tuple[TensorValue, Field]:
     scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
     a = a.map(lambda part: op.Div(part, scale))
 
-    def step(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         a, vectors = fields
         turn = rotation(a, i, count, rows, columns)[0]
         a = turn.adjoint() @ a @ turn
@@ -122,7 +121,7 @@ def eigh(a: Field) -> tuple[TensorValue, Field]:
 
 
 @algorithm(has_gradient=True)
-def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, TensorValue, Field | None]:
+def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, Tensor, Field | None]:
     """U, the singular values from the largest, and V (not its adjoint)."""
     rows, columns = sizes(a)[-2:]
     is_wide = isinstance(rows, int) and isinstance(columns, int) and rows < columns
@@ -132,7 +131,7 @@ def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, 
     return _svd(a, full, with_vectors)
 
 
-def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, TensorValue, Field | None]:
+def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Tensor, Field | None]:
     """Rotations that make the columns orthogonal; their lengths are the singular values."""
     shape = sizes(a)
     count = shape[-1]
@@ -143,7 +142,7 @@ def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Tensor
     number_of_columns = cast(count, DType.INT64)
     last = op.Sub(number_of_columns, np.int64(1))
 
-    def step(i: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(i: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (a, v), (worst,) = fields, tensors
         turn, ratio = rotation(a.adjoint() @ a, i, count, rows, columns)
         is_last = op.Equal(op.Mod(i, number_of_columns), last)
@@ -176,6 +175,6 @@ def _with_first_columns(whole: Field, first: Field, count: Size) -> Field:
     return joined([first, columns_until(whole, np.iinfo(np.int64).max, count)], whole.rank - 1)
 
 
-def singular_values(a: Field) -> TensorValue:
+def singular_values(a: Field) -> Tensor:
     """Singular values from the largest."""
     return svd(a, False, False)[1]

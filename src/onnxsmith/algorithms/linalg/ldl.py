@@ -27,9 +27,8 @@ from onnxsmith.algorithms.linalg.matrices import (
     triangle,
 )
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import cast, converted, filled, int64s, rank_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: The growth that an exchange may cost, the same for blocks of one and of two.
@@ -37,7 +36,7 @@ _ALPHA = np.float64((1 + math.sqrt(17)) / 8)
 _NO, _YES = np.int64(0), np.int64(1)
 
 
-def _weight(z: Field) -> TensorValue:
+def _weight(z: Field) -> Tensor:
     return op.Abs(z.re) if z.im is None else op.Add(op.Abs(z.re), op.Abs(z.im))
 
 
@@ -46,7 +45,7 @@ def _turned(z: Field, hermitian: bool) -> Field:
 
 
 def _exchanged(
-    z: Field, a: TensorValue, b: TensorValue, rows: TensorOrArray, shape: TensorOrArray, axes: tuple[int, ...]
+    z: Field, a: Tensor, b: Tensor, rows: TensorOrArray, shape: TensorOrArray, axes: tuple[int, ...]
 ) -> Field:
     """Rows (and columns) a and b in each other's places."""
     source = op.Where(op.Equal(rows, a), b, op.Where(op.Equal(rows, b), a, rows))
@@ -56,18 +55,16 @@ def _exchanged(
     return z
 
 
-def _turned_indices(column_: TensorValue) -> TensorValue:
+def _turned_indices(column_: Tensor) -> Tensor:
     rank = rank_of(column_)
     return op.Transpose(column_, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
-def _most(weight: TensorValue) -> TensorValue:
+def _most(weight: Tensor) -> Tensor:
     return op.ReduceMax(weight, [rank_of(weight) - 2], keepdims=1)
 
 
-def _pivot(
-    a: Field, k: TensorValue, rows: TensorOrArray, columns: TensorOrArray
-) -> tuple[TensorValue, TensorValue, TensorValue]:
+def _pivot(a: Field, k: Tensor, rows: TensorOrArray, columns: TensorOrArray) -> tuple[Tensor, Tensor, Tensor]:
     """The row to exchange with, whether the block is of two rows, and whether the column is zero."""
     mine = _weight(column(a, k))
     own = op.Gather(mine, op.Reshape(k, [1]), axis=rank_of(mine) - 2)
@@ -86,9 +83,7 @@ def _pivot(
     return op.Where(is_kept, k, best), op.Not(is_single), is_zero
 
 
-def _block(
-    a: Field, k: TensorValue, following: TensorValue, hermitian: bool
-) -> tuple[Field, Field, Field, Field]:
+def _block(a: Field, k: Tensor, following: Tensor, hermitian: bool) -> tuple[Field, Field, Field, Field]:
     """The elements of D at k: of one row and, to be used where the block is of two, of both."""
     first, second = column(a, k), column(a, following)
     d11, d21, d22 = row(first, k), row(first, following), row(second, following)
@@ -97,14 +92,14 @@ def _block(
 
 
 def _step(
-    k: TensorValue,
+    k: Tensor,
     a: Field,
-    last: TensorValue,
+    last: Tensor,
     rows: TensorOrArray,
     columns: TensorOrArray,
     shape: TensorOrArray,
     hermitian: bool,
-) -> tuple[Field, TensorValue, TensorValue, TensorValue]:
+) -> tuple[Field, Tensor, Tensor, Tensor]:
     """The matrix after column k, LAPACK's pivot, whether the block is of two rows, and whether the column is zero."""
     best, is_double, is_zero = _pivot(a, k, rows, columns)
     following = op.Min(op.Add(k, _YES), last)
@@ -136,7 +131,7 @@ def _step(
 
 
 @algorithm(name="ldl_factor")
-def factored(a: Field, hermitian: bool) -> tuple[Field, TensorValue, TensorValue]:
+def factored(a: Field, hermitian: bool) -> tuple[Field, Tensor, Tensor]:
     """L below the diagonal and D on and beside it, LAPACK's pivots, and where D has its first zero."""
     shape = sizes(a)
     rows, columns, whole = row_numbers(shape[-1]), column_numbers(shape[-1]), int64s(shape)
@@ -144,7 +139,7 @@ def factored(a: Field, hermitian: bool) -> tuple[Field, TensorValue, TensorValue
     lower = triangle(a, False)
     a = symmetric(a, False) if hermitian or not a.is_complex else lower + triangle(a, False, -1).transposed()
 
-    def step(k: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (a,), (skip, held, info) = fields, tensors
         made, pivot, is_double, is_zero = _step(k, a, last, rows, columns, whole, hermitian)
         is_skipped = op.Equal(skip, _YES)
@@ -163,7 +158,7 @@ def factored(a: Field, hermitian: bool) -> tuple[Field, TensorValue, TensorValue
 
 
 @algorithm(name="ldl_solve")
-def solved(a: Field, pivots: TensorValue, b: Field, *, hermitian: bool) -> Field:
+def solved(a: Field, pivots: Tensor, b: Field, *, hermitian: bool) -> Field:
     """X of A X = B for the A whose factors and pivots are given; B has the shape of X."""
     x = alike(b, a)
     shape = sizes(b)
@@ -172,12 +167,12 @@ def solved(a: Field, pivots: TensorValue, b: Field, *, hermitian: bool) -> Field
     last = op.Sub(cast(count, DType.INT64), _YES)
     pivots = op.Unsqueeze(converted(pivots, DType.INT64), [rank_of(pivots), rank_of(pivots) + 1])
 
-    def at(k: TensorValue) -> TensorValue:
+    def at(k: Tensor) -> Tensor:
         return op.Squeeze(
             op.Gather(pivots, op.Reshape(k, [1]), axis=rank_of(pivots) - 3), [rank_of(pivots) - 3]
         )
 
-    def forwards(k: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def forwards(k: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (x,), (skip,) = fields, tensors
         pivot = at(k)
         is_skipped, is_double = op.Equal(skip, _YES), op.Less(pivot, _NO)
@@ -197,7 +192,7 @@ def solved(a: Field, pivots: TensorValue, b: Field, *, hermitian: bool) -> Field
         made = where(is_skipped, x, where(is_double, two, one))
         return Step([made], [converted(op.And(is_double, op.Not(is_skipped)), DType.INT64)])
 
-    def backwards(i: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def backwards(i: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (x,), (skip,) = fields, tensors
         k = op.Sub(last, i)
         pivot = at(k)

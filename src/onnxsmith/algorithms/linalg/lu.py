@@ -27,7 +27,7 @@ from onnxsmith.algorithms.linalg.matrices import (
 )
 from onnxsmith.algorithms.linalg.triangular import solved_triangular
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     Size,
     constant,
@@ -38,7 +38,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -48,11 +47,11 @@ class Factors(NamedTuple):
     #: Both factors in one matrix.
     both: Field
     #: The row that each was exchanged with.
-    pivots: TensorValue
+    pivots: Tensor
     #: The order of rows that the exchanges lead to, a column.
-    order: TensorValue
+    order: Tensor
     #: Where the first zero pivot was, counted from 1; 0 for none.
-    first_zero: TensorValue
+    first_zero: Tensor
 
 
 def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
@@ -65,7 +64,7 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
     order = op.Expand(_tensor(rows), int64s([*batch, shape[-2], 1]))
     whole = int64s(shape)
 
-    def step(k: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (a,), (order, info) = fields, tensors
         if pivot:
             below = column(a, k)
@@ -99,7 +98,7 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
     return Factors(ended.fields[0], pivots, order, first_zero)
 
 
-def _tensor(value: TensorOrArray) -> TensorValue:
+def _tensor(value: TensorOrArray) -> Tensor:
     return constant(value) if isinstance(value, np.ndarray) else value
 
 
@@ -110,7 +109,7 @@ def factored(a: Field, pivot: bool = True) -> Factors:
     return eliminated(a, least(shape[-2], shape[-1]), pivot)
 
 
-def exchange_matrix(order: TensorValue, count: Size) -> TensorValue:
+def exchange_matrix(order: Tensor, count: Size) -> Tensor:
     """P of A = P L U: its column k is where row k of the factors' product goes."""
     hits = op.Equal(order, column_numbers(count))  # row k has a one where the original row was
     rank = rank_of(order)
@@ -126,14 +125,14 @@ def unpacked(factors: Field) -> tuple[Field, Field]:
     return below + ones, triangle(rows_until(factors, count), True)
 
 
-def row_order(pivots: TensorValue, count: Size) -> TensorValue:
+def row_order(pivots: Tensor, count: Size) -> Tensor:
     """The order of rows, a column, that exchanges of each row with another one lead to."""
     pivots = op.Sub(converted(pivots, DType.INT64), np.int64(1))
     steps = sizes_of(pivots)
     rows = row_numbers(count)
     start = op.Expand(_tensor(rows), int64s([*steps[:-1], count, 1]))
 
-    def step(k: TensorValue, _: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, _: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (order,) = tensors
         other = op.Unsqueeze(
             op.Gather(pivots, op.Reshape(k, [1]), axis=rank_of(pivots) - 1), [rank_of(pivots)]
@@ -145,7 +144,7 @@ def row_order(pivots: TensorValue, count: Size) -> TensorValue:
 
 
 @algorithm(name="lu_solve")
-def solved_with(factors: Field, pivots: TensorValue, b: Field, *, adjoint: bool = False) -> Field:
+def solved_with(factors: Field, pivots: Tensor, b: Field, *, adjoint: bool = False) -> Field:
     """X of A X = B, or of Aᴴ X = B, for the A whose factors are given; B has the shape of X."""
     count = sizes(factors)[-1]
     order = row_order(pivots, count)
@@ -158,7 +157,7 @@ def solved_with(factors: Field, pivots: TensorValue, b: Field, *, adjoint: bool 
     return solved_triangular(factors, x, upper=True, unit=False)
 
 
-def _inverse_order(order: TensorValue, count: Size) -> TensorValue:
+def _inverse_order(order: Tensor, count: Size) -> Tensor:
     hits = op.Equal(order, column_numbers(count))
     rank = rank_of(order)
     turned = op.Transpose(converted(hits, DType.INT32), perm=[*range(rank - 2), rank - 1, rank - 2])
@@ -166,7 +165,7 @@ def _inverse_order(order: TensorValue, count: Size) -> TensorValue:
 
 
 @algorithm(name="solve", has_gradient=True)
-def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValue]:
+def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, Tensor]:
     """X of A X = B in a shape that both broadcast to, and where the first zero pivot was."""
     count = shape[-2]
     a = expanded(a, [*shape[:-2], count, count])
@@ -180,7 +179,7 @@ def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValu
 
 
 @algorithm(name="inverse", has_gradient=True)
-def inverted(a: Field) -> tuple[Field, TensorValue]:
+def inverted(a: Field) -> tuple[Field, Tensor]:
     """The inverse of each matrix, and where the first zero pivot was."""
     shape = sizes(a)
     return solved(a, batch_identity(shape[:-2], shape[-2], shape[-1], a), shape)

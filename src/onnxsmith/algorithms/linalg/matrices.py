@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     Size,
     cast,
@@ -24,7 +24,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 ZERO, ONE = np.float64(0), np.float64(1)
@@ -84,16 +83,16 @@ def zeros(shape: Sequence[Size], like: Field) -> Field:
     return Field(made, made if like.is_complex else None)
 
 
-def _position(k: TensorValue | int) -> TensorOrArray:
-    return op.Reshape(k, [1]) if isinstance(k, TensorValue) else np.array([k])
+def _position(k: Tensor | int) -> TensorOrArray:
+    return op.Reshape(k, [1]) if isinstance(k, Tensor) else np.array([k])
 
 
-def column(a: Field, k: TensorValue | int) -> Field:
+def column(a: Field, k: Tensor | int) -> Field:
     """One column, as a matrix of one column."""
     return a.map(lambda part: op.Gather(part, _position(k), axis=rank_of(part) - 1))
 
 
-def row(a: Field, k: TensorValue | int) -> Field:
+def row(a: Field, k: Tensor | int) -> Field:
     """One row, as a matrix of one row."""
     return a.map(lambda part: op.Gather(part, _position(k), axis=rank_of(part) - 2))
 
@@ -139,32 +138,32 @@ def collected_columns(scan: Field) -> Field:
     )
 
 
-def collected_scalars(scan: TensorValue) -> TensorValue:
+def collected_scalars(scan: Tensor) -> Tensor:
     """Numbers collected by a loop, each a matrix of one element, as a vector for each of the batch."""
     rank = rank_of(scan)  # (steps, *batch, 1, 1)
     vectors = op.Squeeze(scan, [rank - 2, rank - 1])
     return op.Transpose(vectors, perm=[*range(1, rank - 2), 0])
 
 
-def norm_of_columns(a: Field) -> TensorValue:
+def norm_of_columns(a: Field) -> Tensor:
     """The length of each column, a matrix of one row."""
     return op.Sqrt(op.ReduceSum(a.squared_size(), [a.rank - 2], keepdims=1))
 
 
-def chosen_columns(a: Field, order: TensorValue) -> Field:
+def chosen_columns(a: Field, order: Tensor) -> Field:
     """Columns in another order: `order` is a vector for each of the batch."""
     shape = sizes(a)
     places = op.Expand(op.Unsqueeze(order, [rank_of(order) - 1]), int64s(shape))
     return a.map(lambda part: op.GatherElements(part, places, axis=a.rank - 1))
 
 
-def chosen_rows(a: Field, order: TensorValue) -> Field:
+def chosen_rows(a: Field, order: Tensor) -> Field:
     """Rows in another order: `order` is a column for each of the batch."""
     places = op.Expand(order, int64s(sizes(a)))
     return a.map(lambda part: op.GatherElements(part, places, axis=a.rank - 2))
 
 
-def product_of(x: TensorValue, y: TensorValue) -> TensorValue:
+def product_of(x: Tensor, y: Tensor) -> Tensor:
     """The product of two tensors as `MatMul` has it."""
     if rank_of(y) == 1 and rank_of(x) > 1:
         # ONNX Runtime (1.31) takes a transposition before the product into it, and errs if the right side is a

@@ -13,10 +13,9 @@ from onnxsmith.algorithms.complex_numbers.field import Field, real
 from onnxsmith.algorithms.linalg.jacobi import singular_values
 from onnxsmith.algorithms.linalg.lu import inverted
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import reduce
 from onnxsmith.algorithms.values import axis_of, converted, like, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: A number, or the name of a norm of matrices.
@@ -24,7 +23,7 @@ MatrixOrder: TypeAlias = float | Literal["fro", "nuc"]
 
 
 @algorithm(name="vector_norm")
-def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keepdim: bool) -> TensorValue:
+def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keepdim: bool) -> Tensor:
     """The norm of a given order along dimensions, all for None."""
     if z.rank == 0:
         return converted(z.is_nonzero(), z.dtype) if order == 0 else z.size()
@@ -54,7 +53,7 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
     return op.Where(is_zero, zero, op.Pow(total, real(1 / order, z)))
 
 
-def _root(total: TensorValue, order: float) -> TensorValue:
+def _root(total: Tensor, order: float) -> Tensor:
     """A root of a sum of powers; flat at zero, where its slope would be infinite."""
     zero, one = like(0, total), like(1, total)
     is_zero = op.Equal(total, zero)
@@ -62,7 +61,7 @@ def _root(total: TensorValue, order: float) -> TensorValue:
     return op.Where(is_zero, zero, op.Sqrt(safe) if order == 2 else op.Pow(safe, like(1 / order, total)))
 
 
-def _extreme(size: TensorValue, axes: Sequence[int], keepdim: bool, *, is_max: bool) -> TensorValue:
+def _extreme(size: Tensor, axes: Sequence[int], keepdim: bool, *, is_max: bool) -> Tensor:
     """The extreme of lengths, NaN if one is; the greatest of none is 0."""
     found = extremes.extreme(Field(size), list(axes), keepdim, is_max=is_max).re
     zero = like(0, found)
@@ -70,7 +69,7 @@ def _extreme(size: TensorValue, axes: Sequence[int], keepdim: bool, *, is_max: b
 
 
 @algorithm(name="matrix_norm")
-def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: bool) -> TensorValue:
+def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: bool) -> Tensor:
     """A norm of the matrices that two dimensions span."""
     rows, columns = (axis_of(each, z.rank) for each in dim)
     if order == "fro":
@@ -84,7 +83,7 @@ def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: boo
     return made if keepdim else op.Squeeze(made, [rows, columns])
 
 
-def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bool) -> TensorValue:
+def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bool) -> Tensor:
     """From the singular values: their sum, the largest or the smallest."""
     rest = [k for k in range(z.rank) if k not in (rows, columns)]
     moved = z.map(lambda part: op.Transpose(part, perm=[*rest, rows, columns]))
@@ -98,7 +97,7 @@ def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bo
 
 
 @algorithm(name="condition_number")
-def condition(a: Field, order: MatrixOrder | None) -> TensorValue:
+def condition(a: Field, order: MatrixOrder | None) -> Tensor:
     """How much a system of equations makes of an error: the norms of a matrix and of its inverse, multiplied."""
     if order is None or order in (2, -2):
         values = singular_values(a)

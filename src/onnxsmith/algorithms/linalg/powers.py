@@ -10,9 +10,8 @@ from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, converted, filled, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Terms of the series, enough in double precision for matrices of norm one.
@@ -30,14 +29,14 @@ def matrix_exp(a: Field) -> Field:
     small = a.map(lambda part: op.Div(part, op.Pow(np.float64(2), halvings)))
     ones = batch_identity(shape[:-2], shape[-2], shape[-1], a)
 
-    def term(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def term(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
         divisor = op.Sub(np.float64(_TERMS), converted(i, DType.DOUBLE))
         return Step([ones + (small @ total).map(lambda part: op.Div(part, divisor))])
 
     series = loop(_TERMS, [ones], [], term).fields[0]
 
-    def squared(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def squared(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (made,) = fields
         return Step([where(op.Less(converted(i, DType.DOUBLE), halvings), made @ made, made)])
 
@@ -75,7 +74,7 @@ def powers(x: Field, count: Size) -> Field:
     one = filled(shape, 1, x.dtype)
     start = Field(one, filled(shape, 0, x.dtype) if x.is_complex else None)
 
-    def step(_: TensorValue, fields: Sequence[Field], __: Sequence[TensorValue]) -> Step:
+    def step(_: Tensor, fields: Sequence[Field], __: Sequence[Tensor]) -> Step:
         (power,) = fields
         return Step([power * x], collected=power)
 

@@ -10,16 +10,15 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import jacobi
 from onnxsmith.algorithms.linalg.matrices import ZERO
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import rank_of
-from onnxsmith.core.value import TensorValue
 
 
 class Parts(NamedTuple):
     """A = U diag(values) Vᴴ."""
 
     u: Field
-    values: TensorValue
+    values: Tensor
     v: Field
 
 
@@ -38,7 +37,7 @@ def eigen_parts(a: Field) -> Parts:
 
 
 @algorithm(has_gradient=True)
-def pseudoinverse(a: Field, parts: Parts, limit: TensorValue) -> Field:
+def pseudoinverse(a: Field, parts: Parts, limit: Tensor) -> Field:
     """The inverse of `a` on what has values greater than a limit, zero on the rest.
 
     It is made of the parts alone. `a` is what its gradient is by: parts of equal values have none.

@@ -28,9 +28,8 @@ from onnxsmith.algorithms.linalg.matrices import (
     sizes,
 )
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Size, cast, converted, filled, int64s
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Steps for each eigenvalue at most; two or three are usual.
@@ -50,7 +49,7 @@ def schur(a: Field) -> tuple[Field, Field]:
     limit = op.Mul(scale, _PRECISION)
     last = op.Expand(op.Sub(cast(count, DType.INT64), np.int64(1)), int64s([*batch, 1, 1]))
 
-    def step(_: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(_: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (t, z), (last, tries) = fields, tensors
         is_active = op.And(op.LessOrEqual(rows, last), op.LessOrEqual(columns, last))
         shift = _shift(t, last, tries, rows, columns)
@@ -74,16 +73,14 @@ def schur(a: Field) -> tuple[Field, Field]:
     return t, z
 
 
-def _entry(t: Field, condition: TensorValue) -> Field:
+def _entry(t: Field, condition: Tensor) -> Field:
     """The one element where a condition holds, as a matrix of one element."""
     return masked(condition, t).map(
         lambda part: op.ReduceSum(part, np.array([t.rank - 2, t.rank - 1]), keepdims=1)
     )
 
 
-def _shift(
-    t: Field, last: TensorValue, tries: TensorValue, rows: TensorOrArray, columns: TensorOrArray
-) -> Field:
+def _shift(t: Field, last: Tensor, tries: Tensor, rows: TensorOrArray, columns: TensorOrArray) -> Field:
     """The eigenvalue of the last 2 x 2 block that is nearer to its last element; now and then something else."""
     before = op.Sub(last, np.int64(1))
     a = _entry(t, op.And(op.Equal(rows, before), op.Equal(columns, before)))
@@ -111,7 +108,7 @@ def _unitary(block: Field, count: Size, rows: TensorOrArray) -> Field:
     """Q of a QR factorisation."""
     shape = sizes(block)
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         r, q = fields
         vector, factor = reflection(column(r, k), k, rows)[:2]
         across = vector.adjoint()
@@ -131,7 +128,7 @@ def _triangular_vectors(t: Field) -> Field:
     size = op.ReduceMax(t.size(), [t.rank - 2, t.rank - 1], keepdims=1)
     smallest = op.Max(op.Mul(size, np.float64(2.3e-16)), np.float64(1e-300))
 
-    def step(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (x,) = fields
         k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i)
         mine = row(t, k)

@@ -20,9 +20,8 @@ from onnxsmith.algorithms.linalg.matrices import (
     triangle,
 )
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import cast, filled
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -32,7 +31,7 @@ def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Fi
     count = sizes(a)[-1]
     rows = row_numbers(count)
 
-    def step(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (x,) = fields
         k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i) if upper else i
         mine = column(a, k)
@@ -46,7 +45,7 @@ def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Fi
 
 
 @algorithm(has_gradient=True)
-def cholesky(a: Field) -> tuple[Field, TensorValue]:
+def cholesky(a: Field) -> tuple[Field, Tensor]:
     """The lower factor of Hermitian matrices of which the lower triangle is read, and where the first fault is, or 0.
 
     Column by column: what the columns before explain is taken off the rest.
@@ -54,7 +53,7 @@ def cholesky(a: Field) -> tuple[Field, TensorValue]:
     shape = sizes(a)
     rows = row_numbers(shape[-1])
 
-    def step(k: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (a,), (info,) = fields, tensors
         mine = column(a, k)
         top = row(mine, k).re

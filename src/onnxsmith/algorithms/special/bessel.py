@@ -8,18 +8,17 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import approximations as near
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, number, on_interval, squared, where
-from onnxsmith.core.value import TensorValue
 
-Function: TypeAlias = Callable[[TensorValue], TensorValue]
+Function: TypeAlias = Callable[[Tensor], Tensor]
 
 #: Where the polynomials near zero end.
 SWITCH = 8.0
 
 
-def _inverse_of_far(x: TensorValue) -> TensorValue:
+def _inverse_of_far(x: Tensor) -> Tensor:
     return op.Reciprocal(op.Max(x, number(SWITCH)))
 
 
@@ -27,7 +26,7 @@ def _inverse_of_far(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def scaled_i0(x: TensorValue) -> TensorValue:
+def scaled_i0(x: Tensor) -> Tensor:
     """exp(-|x|) I0(x)."""
     size = op.Abs(x)
     inverse = op.Reciprocal(size)
@@ -37,7 +36,7 @@ def scaled_i0(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def scaled_i1(x: TensorValue) -> TensorValue:
+def scaled_i1(x: Tensor) -> Tensor:
     """exp(-|x|) I1(x)."""
     size = op.Abs(x)
     inverse = op.Reciprocal(size)
@@ -48,23 +47,23 @@ def scaled_i1(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def i0(x: TensorValue) -> TensorValue:
+def i0(x: Tensor) -> Tensor:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i0(x))
 
 
 @algorithm(has_gradient=True)
-def i1(x: TensorValue) -> TensorValue:
+def i1(x: Tensor) -> Tensor:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i1(x))
 
 
-def _k0_near(x: TensorValue) -> TensorValue:
+def _k0_near(x: Tensor) -> Tensor:
     return op.Sub(
         on_interval(near.K0_NEAR, squared(x), 0.0, 4.0),
         op.Mul(op.Log(op.Mul(number(0.5), x)), i0(x)),
     )
 
 
-def _k1_near(x: TensorValue) -> TensorValue:
+def _k1_near(x: Tensor) -> Tensor:
     return op.Add(
         op.Div(on_interval(near.K1_NEAR, squared(x), 0.0, 4.0), x),
         op.Mul(op.Log(op.Mul(number(0.5), x)), i1(x)),
@@ -75,7 +74,7 @@ def _k(name: str, close: Function, coefficients: Sequence[float], is_scaled: boo
     """K0 or K1, perhaps times exp(x)."""
 
     @algorithm(name=name)
-    def function(x: TensorValue) -> TensorValue:
+    def function(x: Tensor) -> Tensor:
         inverse = op.Reciprocal(x)
         far = op.Mul(op.Sqrt(inverse), on_interval(coefficients, inverse, 0.0, 0.5))
         nearby = close(op.Min(x, number(2.0)))
@@ -98,7 +97,7 @@ scaled_k1 = _k("scaled_k1", _k1_near, near.K1_FAR, True)
 # -- of the first and second kind: J and Y -------------------------------------------------------------
 
 
-def _wave(order: int, x: TensorValue, is_second: bool) -> TensorValue:
+def _wave(order: int, x: Tensor, is_second: bool) -> Tensor:
     """J or Y for x >= 8."""
     in_phase, out_of_phase = (near.P0_FAR, near.Q0_FAR) if order == 0 else (near.P1_FAR, near.Q1_FAR)
     inverse = _inverse_of_far(x)
@@ -113,32 +112,32 @@ def _wave(order: int, x: TensorValue, is_second: bool) -> TensorValue:
     return op.Mul(amplitude, op.Sub(op.Mul(p, cosine), op.Mul(q, sine)))
 
 
-def _chosen(x: TensorValue, close: TensorValue, far: TensorValue) -> TensorValue:
+def _chosen(x: Tensor, close: Tensor, far: Tensor) -> Tensor:
     return op.Where(op.LessOrEqual(x, number(SWITCH)), close, far)
 
 
 @algorithm(has_gradient=True)
-def j0(x: TensorValue) -> TensorValue:
+def j0(x: Tensor) -> Tensor:
     size = op.Abs(x)
     return _chosen(size, on_interval(near.J0_NEAR, squared(x), 0.0, 64.0), _wave(0, size, False))
 
 
 @algorithm
-def j1(x: TensorValue) -> TensorValue:
+def j1(x: Tensor) -> Tensor:
     size = op.Abs(x)
     close = op.Mul(size, on_interval(near.J1_NEAR, squared(x), 0.0, 64.0))
     return op.Mul(op.Sign(x), _chosen(size, close, _wave(1, size, False)))
 
 
 @algorithm(has_gradient=True)
-def y0(x: TensorValue) -> TensorValue:
+def y0(x: Tensor) -> Tensor:
     logarithm = op.Mul(number(2 / PI), op.Log(x))
     close = op.Add(on_interval(near.Y0_NEAR, squared(x), 0.0, 64.0), op.Mul(logarithm, j0(x)))
     return _on_positive(x, _chosen(x, close, _wave(0, x, True)))
 
 
 @algorithm
-def y1(x: TensorValue) -> TensorValue:
+def y1(x: Tensor) -> Tensor:
     logarithm = op.Sub(op.Mul(op.Log(x), j1(x)), op.Reciprocal(x))
     close = op.Add(
         op.Mul(x, on_interval(near.Y1_NEAR, squared(x), 0.0, 64.0)), op.Mul(number(2 / PI), logarithm)
@@ -146,14 +145,14 @@ def y1(x: TensorValue) -> TensorValue:
     return _on_positive(x, _chosen(x, close, _wave(1, x, True)))
 
 
-def _on_positive(x: TensorValue, value: TensorValue) -> TensorValue:
+def _on_positive(x: Tensor, value: Tensor) -> Tensor:
     """Minus infinity at zero, and nothing below."""
     value = where(op.Equal(x, number(0.0)), -INFINITY, value)
     return where(op.Less(x, number(0.0)), NAN, value)
 
 
 @algorithm
-def spherical_j0(x: TensorValue) -> TensorValue:
+def spherical_j0(x: Tensor) -> Tensor:
     series = [(-1) ** k / float(np.prod(np.arange(1.0, 2 * k + 2))) for k in range(9)]
     close = horner(series[::-1], squared(x))
     far = op.Div(op.Sin(x), x)
@@ -168,7 +167,7 @@ ZETA_OF_4 = 16 / 3
 
 
 @algorithm
-def airy(x: TensorValue) -> TensorValue:
+def airy(x: Tensor) -> Tensor:
     size = op.Max(op.Abs(x), number(4.0))
     zeta = op.Mul(op.Mul(size, op.Sqrt(size)), number(2 / 3))
     inverse = op.Reciprocal(zeta)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import approximations as near
 from onnxsmith.algorithms.special.double import (
     NAN,
@@ -22,14 +22,13 @@ from onnxsmith.algorithms.special.double import (
 )
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.special.quarter_turns import reduced
-from onnxsmith.core.value import TensorValue
 
 #: Taylor's coefficients on a quarter turn around zero, highest power first: of sin(r)/r - 1 and cos(r) - 1 + r²/2.
 _SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(8, 0, -1)]
 _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9, 1, -1)]
 
 
-def _sine_and_cosine(rest: tuple[TensorValue, TensorValue]) -> tuple[TensorValue, TensorValue]:
+def _sine_and_cosine(rest: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """Of an angle from -pi/4 to pi/4 that is a double word."""
     r, low = rest
     square = squared(r)
@@ -46,7 +45,7 @@ def _sine_and_cosine(rest: tuple[TensorValue, TensorValue]) -> tuple[TensorValue
 
 
 @algorithm(has_gradient=True)
-def sin(x: TensorValue) -> TensorValue:
+def sin(x: Tensor) -> Tensor:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
     is_odd = op.Or(op.Equal(quarter, number(1)), op.Equal(quarter, number(3)))
@@ -56,7 +55,7 @@ def sin(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def cos(x: TensorValue) -> TensorValue:
+def cos(x: Tensor) -> Tensor:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
     is_odd = op.Or(op.Equal(quarter, number(1)), op.Equal(quarter, number(3)))
@@ -66,7 +65,7 @@ def cos(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def tan(x: TensorValue) -> TensorValue:
+def tan(x: Tensor) -> Tensor:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
     is_odd = op.Or(op.Equal(quarter, number(1)), op.Equal(quarter, number(3)))
@@ -75,7 +74,7 @@ def tan(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def atan(x: TensorValue) -> TensorValue:
+def atan(x: Tensor) -> Tensor:
     size = op.Abs(x)
     is_large = op.Greater(size, number(1.0))
     small = op.Where(is_large, op.Reciprocal(size), size)
@@ -84,13 +83,13 @@ def atan(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def asin(x: TensorValue) -> TensorValue:
+def asin(x: Tensor) -> Tensor:
     rest = op.Mul(op.Sub(number(1.0), x), op.Add(number(1.0), x))
     return copysign(atan(op.Div(x, op.Sqrt(rest))), x)
 
 
 @algorithm(has_gradient=True)
-def acos(x: TensorValue) -> TensorValue:
+def acos(x: Tensor) -> Tensor:
     return op.Mul(
         atan(op.Sqrt(op.Div(op.Sub(number(1.0), x), op.Add(number(1.0), x)))),
         number(2.0),
@@ -98,7 +97,7 @@ def acos(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def sinh(x: TensorValue) -> TensorValue:
+def sinh(x: Tensor) -> Tensor:
     size = op.Abs(x)
     grown = expm1(size)
     half = op.Mul(number(0.5), op.Add(grown, op.Div(grown, op.Add(grown, number(1.0)))))
@@ -106,13 +105,13 @@ def sinh(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def cosh(x: TensorValue) -> TensorValue:
+def cosh(x: Tensor) -> Tensor:
     size = op.Abs(x)
     plain = op.Mul(number(0.5), op.Add(op.Exp(size), op.Exp(op.Neg(size))))
     return op.Where(op.Greater(size, number(30.0)), _half_exponential(size), plain)
 
 
-def _half_exponential(x: TensorValue) -> TensorValue:
+def _half_exponential(x: Tensor) -> Tensor:
     """exp(x) / 2 up to where that overflows, which is beyond where exp(x) does."""
     is_near = op.Less(x, number(700.0))
     root = op.Exp(op.Mul(x, number(0.5)))
@@ -121,7 +120,7 @@ def _half_exponential(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def tanh(x: TensorValue) -> TensorValue:
+def tanh(x: Tensor) -> Tensor:
     # ONNX Runtime's own loses three bits away from 0; near 0 the exponential would.
     size = op.Abs(x)
     rest = op.Div(number(2), op.Add(op.Exp(op.Mul(size, number(2))), number(1)))
@@ -130,7 +129,7 @@ def tanh(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def asinh(x: TensorValue) -> TensorValue:
+def asinh(x: Tensor) -> Tensor:
     size = op.Abs(x)
     square = squared(size)
     grown = op.Div(square, op.Add(number(1.0), op.Sqrt(op.Add(square, number(1.0)))))
@@ -140,7 +139,7 @@ def asinh(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def acosh(x: TensorValue) -> TensorValue:
+def acosh(x: Tensor) -> Tensor:
     over = op.Sub(x, number(1.0))
     close = log1p(op.Add(over, op.Sqrt(op.Mul(over, op.Add(x, number(1.0))))))
     far = op.Add(op.Log(x), number(float(np.log(2.0))))
@@ -149,7 +148,7 @@ def acosh(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def atanh(x: TensorValue) -> TensorValue:
+def atanh(x: Tensor) -> Tensor:
     size = op.Abs(x)
     double = op.Add(size, size)
     ratio = op.Div(size, op.Sub(number(1.0), size))

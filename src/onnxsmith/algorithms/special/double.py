@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen, power_of_two
 from onnxsmith.algorithms.values import like
-from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.types.dtypes import DType
 
 PI = float(np.pi)
@@ -27,7 +27,7 @@ def number(value: float) -> np.float64:
     return np.float64(value)
 
 
-def horner(coefficients: Sequence[float], t: TensorValue) -> TensorValue:
+def horner(coefficients: Sequence[float], t: Tensor) -> Tensor:
     """A polynomial of `t`, highest power first, of degree one at least."""
     first, second, *others = coefficients
     result = op.Add(op.Mul(t, number(first)), number(second))
@@ -36,34 +36,34 @@ def horner(coefficients: Sequence[float], t: TensorValue) -> TensorValue:
     return result
 
 
-def on_interval(coefficients: Sequence[float], x: TensorValue, low: float, high: float) -> TensorValue:
+def on_interval(coefficients: Sequence[float], x: Tensor, low: float, high: float) -> Tensor:
     """A polynomial that approximates a function for x between two numbers."""
     scale = 2.0 / (high - low)
     return horner(coefficients, op.Sub(op.Mul(x, number(scale)), number(low * scale + 1.0)))
 
 
-def where(condition: TensorValue, x: TensorValue | float, y: TensorValue | float) -> TensorValue:
+def where(condition: Tensor, x: Tensor | float, y: Tensor | float) -> Tensor:
     """One of two, either of which may be a Python number."""
     chosen = [number(each) if isinstance(each, int | float) else each for each in (x, y)]
     return op.Where(condition, *chosen)
 
 
-def zero(x: TensorValue) -> Array:
+def zero(x: Tensor) -> Array:
     """A zero of the element type of a tensor."""
     return like(0, x)
 
 
-def is_whole(x: TensorValue) -> TensorValue:
+def is_whole(x: Tensor) -> Tensor:
     """True if a number has no fraction."""
     return op.Equal(x, op.Floor(x))
 
 
-def squared(x: TensorValue) -> TensorValue:
+def squared(x: Tensor) -> Tensor:
     return op.Mul(x, x)
 
 
 @algorithm(has_gradient=True)
-def log1p(x: TensorValue) -> TensorValue:
+def log1p(x: Tensor) -> Tensor:
     """log(1 + x), of any float type, without losing a small x."""
     one = like(1, x)
     total = op.Add(x, one)
@@ -82,7 +82,7 @@ _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @algorithm(has_gradient=True)
-def expm1(x: TensorValue) -> TensorValue:
+def expm1(x: Tensor) -> Tensor:
     """exp(x) - 1, of any float type, without losing a small x."""
     if x.dtype is not DType.DOUBLE:
         one, half = like(1, x), like(0.5, x)
@@ -100,6 +100,6 @@ def expm1(x: TensorValue) -> TensorValue:
     return _with_tiny(x, op.Where(is_close, close, op.Sub(op.Exp(x), number(1))))
 
 
-def _with_tiny(x: TensorValue, found: TensorValue) -> TensorValue:
+def _with_tiny(x: Tensor, found: Tensor) -> Tensor:
     """The result, or x itself where it is so small that the result is x; a zero keeps its sign."""
     return chosen(op.Less(op.Abs(x), like(1e-20 if x.dtype is DType.DOUBLE else 1e-8, x)), x, found)

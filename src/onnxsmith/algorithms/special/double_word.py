@@ -9,12 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.special.double import number
-from onnxsmith.core.value import TensorOrArray, TensorValue
 
 #: A number and what is missing from it.
-DoubleWord: TypeAlias = tuple[TensorValue, TensorValue]
+DoubleWord: TypeAlias = tuple[Tensor, Tensor]
 
 #: Divides 53 bits into two halves (Dekker).
 _SPLIT = 2.0**27 + 1.0
@@ -33,13 +32,13 @@ def ordered_sum(a: TensorOrArray, b: TensorOrArray) -> DoubleWord:
     return total, op.Sub(b, op.Sub(total, a))
 
 
-def _halves(a: TensorValue) -> DoubleWord:
+def _halves(a: Tensor) -> DoubleWord:
     scaled = op.Mul(a, number(_SPLIT))
     high = op.Sub(scaled, op.Sub(scaled, a))
     return high, op.Sub(a, high)
 
 
-def product_of(a: TensorValue, b: TensorValue) -> DoubleWord:
+def product_of(a: Tensor, b: Tensor) -> DoubleWord:
     """A product, of numbers below 1e290 in size."""
     product = op.Mul(a, b)
     (high, low), (other_high, other_low) = _halves(a), _halves(b)

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import constant, converted, dtype_of, like, where
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -40,23 +39,23 @@ _LAYOUTS = {
 }
 
 
-def _layout(x: TensorValue) -> _Layout:
+def _layout(x: Tensor) -> _Layout:
     return _LAYOUTS[dtype_of(x)]
 
 
-def _bits(x: TensorValue) -> TensorValue:
+def _bits(x: Tensor) -> Tensor:
     """The bits as a signed integer."""
     layout = _layout(x)
     return converted(op.BitCast(x, to=layout.bits), layout.wide)
 
 
-def _from_bits(bits: TensorValue, dtype: DType) -> TensorValue:
+def _from_bits(bits: Tensor, dtype: DType) -> Tensor:
     return op.BitCast(converted(bits, _LAYOUTS[dtype].bits), to=dtype)
 
 
-def chosen(condition: TensorValue, x: TensorOrArray, y: TensorOrArray) -> TensorValue:
+def chosen(condition: Tensor, x: TensorOrArray, y: TensorOrArray) -> Tensor:
     """One of two, as `Where` gives it, but for zeros: ONNX Runtime's `Where` loses their sign, integers have none."""
-    kind = next(dtype_of(each) for each in (x, y) if isinstance(each, TensorValue))
+    kind = next(dtype_of(each) for each in (x, y) if isinstance(each, Tensor))
     if kind not in _LAYOUTS or not op.has("BitCast"):
         return where(condition, x, y)
     bits = _LAYOUTS[kind].bits
@@ -64,12 +63,12 @@ def chosen(condition: TensorValue, x: TensorOrArray, y: TensorOrArray) -> Tensor
 
 
 def _as_bits(x: TensorOrArray, bits: DType) -> TensorOrArray:
-    if isinstance(x, TensorValue):
+    if isinstance(x, Tensor):
         return op.BitCast(x, to=bits)
     return np.asarray(x).view(bits.numpy)
 
 
-def signbit(x: TensorValue) -> TensorValue:
+def signbit(x: Tensor) -> Tensor:
     """True if the sign is minus, of zero and NaN too."""
     if dtype_of(x) is DType.BOOL:
         return op.Xor(x, x)
@@ -83,7 +82,7 @@ def signbit(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
+def copysign(x: Tensor, y: Tensor) -> Tensor:
     """The size of x with the sign of y."""
     size = op.Abs(x)
     if not op.has("BitCast"):
@@ -94,13 +93,13 @@ def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.BitCast(op.BitwiseOr(op.BitCast(size, to=bits), sign), to=dtype_of(x))
 
 
-def _size_bits(x: TensorValue) -> TensorValue:
+def _size_bits(x: Tensor) -> Tensor:
     """The bits without the sign: neighbours in size are neighbours here."""
     return _bits(op.Abs(x))
 
 
 @algorithm(has_gradient=True)
-def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
+def nextafter(x: Tensor, y: Tensor) -> Tensor:
     """The next number after x in the direction of y."""
     if not op.has("BitCast"):
         return _next_computed(x, y)
@@ -130,7 +129,7 @@ def largest(dtype: DType) -> float:
     return (2.0 - 2.0**-layout.fraction) * 2.0**layout.bias
 
 
-def _next_computed(x: TensorValue, y: TensorValue) -> TensorValue:
+def _next_computed(x: Tensor, y: Tensor) -> Tensor:
     """The next number without a look at bits: by a step as long as the exponent says, in double precision."""
     dtype, layout, limit = dtype_of(x), _layout(x), np.float64(largest(dtype_of(x)))
     zero = np.float64(0)
@@ -153,7 +152,7 @@ def _next_computed(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm
-def spacing(x: TensorValue) -> TensorValue:
+def spacing(x: Tensor) -> Tensor:
     """The distance to the next number away from zero, with the sign of x; as numpy, of float16 to the next above."""
     if x.dtype is DType.FLOAT16:
         above = nextafter(x, constant(like(np.inf, x)))
@@ -169,7 +168,7 @@ def spacing(x: TensorValue) -> TensorValue:
     return op.Where(is_finite, signed, like(np.nan, x))
 
 
-def power_of_two(exponent: TensorValue, dtype: DType) -> TensorValue:
+def power_of_two(exponent: Tensor, dtype: DType) -> Tensor:
     """2 to the power of an integer for which the result is a normal number."""
     if not op.has("BitCast"):
         return op.Pow(np.asarray(2, dtype.numpy), converted(exponent, dtype))
@@ -180,7 +179,7 @@ def power_of_two(exponent: TensorValue, dtype: DType) -> TensorValue:
 
 
 @algorithm
-def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     """A fraction of at least one half in size and an exponent in int32; zero and infinity are their own, with 0."""
     layout, dtype = _layout(x), dtype_of(x)
     if not op.has("BitCast"):
@@ -208,7 +207,7 @@ def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
 
 
-def _parts_computed(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _parts_computed(x: Tensor) -> tuple[Tensor, Tensor]:
     """Fraction and exponent of a double, as one too; found by its logarithm, and mended."""
     zero, one, half = (np.float64(each) for each in (0, 1, 0.5))
     is_plain = op.Or(op.Equal(x, zero), op.Or(op.IsNaN(x), op.IsInf(x)))
@@ -224,7 +223,7 @@ def _parts_computed(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     return op.Where(is_plain, x, mantissa), op.Where(is_plain, zero, exponent)
 
 
-def _scaled(x: TensorValue, exponent: TensorValue) -> TensorValue:
+def _scaled(x: Tensor, exponent: Tensor) -> Tensor:
     """x times two to a whole number, in two steps: the power alone may be out of range."""
     two = np.float64(2)
     half = op.Floor(op.Mul(exponent, np.float64(0.5)))
@@ -232,7 +231,7 @@ def _scaled(x: TensorValue, exponent: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
+def ldexp(x: Tensor, exponent: Tensor) -> Tensor:
     """x times a power of two, rounded once."""
     dtype = dtype_of(x)
     if dtype is not DType.DOUBLE:
@@ -256,5 +255,5 @@ def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     return chosen(is_plain, made, x)
 
 
-def _clipped(value: TensorValue, limit: int) -> TensorValue:
+def _clipped(value: Tensor, limit: int) -> Tensor:
     return op.Min(op.Max(value, like(-limit, value)), like(limit, value))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, is_whole, number, squared, where
 from onnxsmith.algorithms.values import rank_of
-from onnxsmith.core.value import TensorValue
 
 #: Bernoulli's numbers B2, B4, …
 BERNOULLI = (
@@ -27,28 +26,28 @@ BERNOULLI = (
 FAR = 10
 
 
-def _next_ten(x: TensorValue) -> TensorValue:
+def _next_ten(x: Tensor) -> Tensor:
     """x, x + 1, … x + 9 along a new last dimension."""
     return op.Add(op.Unsqueeze(x, [-1]), np.arange(FAR, dtype=np.float64))
 
 
-def over_last(name: str, x: TensorValue) -> TensorValue:
+def over_last(name: str, x: Tensor) -> Tensor:
     """A reduction of the last dimension; counted from the front, since ONNX Runtime misses -1 in empty tensors."""
     return getattr(op, name)(x, [rank_of(x) - 1], keepdims=0)
 
 
-def _shifted(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _shifted(x: Tensor) -> tuple[Tensor, Tensor]:
     """True if x is too small for a series, and x or x + 10."""
     is_small = op.Less(x, number(FAR))
     return is_small, op.Add(x, where(is_small, float(FAR), 0.0))
 
 
-def _from_nearest(x: TensorValue) -> TensorValue:
+def _from_nearest(x: Tensor) -> Tensor:
     """x less the nearest integer: what sine and tangent of pi x need."""
     return op.Sub(x, op.Round(x))
 
 
-def lgamma_of_positive(x: TensorValue) -> TensorValue:
+def lgamma_of_positive(x: Tensor) -> Tensor:
     is_small, y = _shifted(x)
     inverse = op.Reciprocal(y)
     series = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI, 1)]
@@ -61,7 +60,7 @@ def lgamma_of_positive(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def lgamma(x: TensorValue) -> TensorValue:
+def lgamma(x: Tensor) -> Tensor:
     is_left = op.Less(x, number(0.5))
     right = lgamma_of_positive(op.Where(is_left, op.Sub(number(1.0), x), x))
     sine = op.Abs(op.Sin(op.Mul(number(PI), _from_nearest(x))))
@@ -70,7 +69,7 @@ def lgamma(x: TensorValue) -> TensorValue:
 
 
 @algorithm
-def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
+def multivariate_lgamma(x: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of `p` dimensions."""
     points = op.Sub(op.Unsqueeze(x, [-1]), np.arange(p, dtype=np.float64) / 2)
     total = over_last("ReduceSum", lgamma(points))
@@ -78,7 +77,7 @@ def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def digamma(x: TensorValue) -> TensorValue:
+def digamma(x: Tensor) -> Tensor:
     is_left = op.Less(x, number(0.0))
     y = op.Where(is_left, op.Sub(number(1.0), x), x)
     is_small, far = _shifted(y)

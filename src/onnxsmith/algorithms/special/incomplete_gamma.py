@@ -6,29 +6,26 @@ import numpy as np
 
 from onnxsmith.algorithms.loops import loop
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import NAN, number, where
 from onnxsmith.algorithms.special.gamma import lgamma_of_positive
 from onnxsmith.algorithms.values import converted
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 MOST_STEPS = 20_000
 PRECISION = 1e-16
 
 
-def _is_any(condition: TensorValue) -> TensorValue:
+def _is_any(condition: Tensor) -> Tensor:
     flat = converted(op.Reshape(condition, [-1]), DType.INT32)
     return converted(op.ReduceMax(op.Concat(flat, np.zeros(1, np.int32), axis=0), keepdims=0), DType.BOOL)
 
 
-def _lower_sum(a: TensorValue, x: TensorValue) -> TensorValue:
+def _lower_sum(a: Tensor, x: Tensor) -> Tensor:
     """1 + x/(a+1) + x²/((a+1)(a+2)) + …"""
     one = op.Expand(number(1.0), op.Shape(a))
 
-    def body(
-        i: TensorValue, keep: TensorValue, term: TensorValue, total: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, term: Tensor, total: Tensor) -> tuple[Tensor, ...]:
         step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
         term = op.Mul(term, op.Div(x, op.Add(a, step)))
         total = op.Add(total, term)
@@ -37,15 +34,13 @@ def _lower_sum(a: TensorValue, x: TensorValue) -> TensorValue:
     return loop(np.int64(MOST_STEPS), [one, one], body)[1]
 
 
-def _upper_fraction(a: TensorValue, x: TensorValue) -> TensorValue:
+def _upper_fraction(a: Tensor, x: Tensor) -> Tensor:
     """The continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- …))), by Lentz's method."""
     start = op.Sub(op.Add(x, number(1.0)), a)
     d = op.Reciprocal(start)
     c = op.Expand(number(1e300), op.Shape(a))
 
-    def body(
-        i: TensorValue, keep: TensorValue, c: TensorValue, d: TensorValue, value: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, c: Tensor, d: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
         over = op.Mul(step, op.Sub(a, step))
         under = op.Add(start, op.Add(step, step))
@@ -58,7 +53,7 @@ def _upper_fraction(a: TensorValue, x: TensorValue) -> TensorValue:
     return loop(np.int64(MOST_STEPS), [c, d, d], body)[2]
 
 
-def _incomplete(a: TensorValue, x: TensorValue, is_upper: bool) -> TensorValue:
+def _incomplete(a: Tensor, x: Tensor, is_upper: bool) -> Tensor:
     zero = op.Mul(number(0.0), op.Add(_finite(a), _finite(x)))
     a, x = op.Add(a, zero), op.Add(x, zero)  # both of the result's shape, so that loops keep it
     is_inside = op.And(
@@ -81,11 +76,11 @@ def _incomplete(a: TensorValue, x: TensorValue, is_upper: bool) -> TensorValue:
     return _at_the_border(a, x, value, is_upper)
 
 
-def _finite(x: TensorValue) -> TensorValue:
+def _finite(x: Tensor) -> Tensor:
     return where(op.Or(op.IsNaN(x), op.IsInf(x)), 0.0, x)
 
 
-def _at_the_border(a: TensorValue, x: TensorValue, value: TensorValue, is_upper: bool) -> TensorValue:
+def _at_the_border(a: Tensor, x: Tensor, value: Tensor, is_upper: bool) -> Tensor:
     """The values for arguments that are zero, infinite, negative or no number."""
     all_of_it, nothing = (0.0, 1.0) if is_upper else (1.0, 0.0)
     value = where(op.Or(op.IsNaN(a), op.IsNaN(x)), NAN, value)
@@ -99,12 +94,12 @@ def _at_the_border(a: TensorValue, x: TensorValue, value: TensorValue, is_upper:
 
 
 @algorithm(name="lower_incomplete_gamma")
-def lower_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
+def lower_incomplete(a: Tensor, x: Tensor) -> Tensor:
     """The regularised incomplete gamma function, from 0 to x."""
     return _incomplete(a, x, is_upper=False)
 
 
 @algorithm(name="upper_incomplete_gamma")
-def upper_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
+def upper_incomplete(a: Tensor, x: Tensor) -> Tensor:
     """The regularised incomplete gamma function, from x on."""
     return _incomplete(a, x, is_upper=True)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import log1p, number, zero
 from onnxsmith.algorithms.values import like
-from onnxsmith.core.value import TensorValue
 
 #: 1 / log(2) and 1 / log(10), as doubles and what is missing from them.
 _BITS = (1.4426950408889634, 2.0355273740931033e-17)
@@ -20,16 +19,16 @@ _DIGITS = (0.4342944819032518, 1.098319650216765e-17)
 
 
 @algorithm(has_gradient=True)
-def log2(x: TensorValue) -> TensorValue:
+def log2(x: Tensor) -> Tensor:
     return _logarithm(x, 2, *_BITS)
 
 
 @algorithm(has_gradient=True)
-def log10(x: TensorValue) -> TensorValue:
+def log10(x: Tensor) -> Tensor:
     return _logarithm(x, 10, *_DIGITS)
 
 
-def _logarithm(x: TensorValue, base: float, high: float, low: float) -> TensorValue:
+def _logarithm(x: Tensor, base: float, high: float, low: float) -> Tensor:
     """One that is whole where the number is a power of the base; 1 / log(base) is given in two parts."""
     plain = op.Log(x)
     # What 1 / log(base) is more than its double counts, too.
@@ -39,7 +38,7 @@ def _logarithm(x: TensorValue, base: float, high: float, low: float) -> TensorVa
 
 
 @algorithm(has_gradient=True)
-def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """log(exp(x) + exp(y)), without overflow; equal infinities stay."""
     larger = op.Max(x, y)
     distance = op.Neg(op.Abs(op.Sub(x, y)))
@@ -48,7 +47,7 @@ def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def logaddexp2(x: TensorValue, y: TensorValue) -> TensorValue:
+def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
     """The same to base 2."""
     larger = op.Max(x, y)
     distance = op.Neg(op.Abs(op.Sub(x, y)))
@@ -57,7 +56,7 @@ def logaddexp2(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def entropy(x: TensorValue) -> TensorValue:
+def entropy(x: Tensor) -> Tensor:
     """-x log(x), of any float type: 0 at 0, and minus infinity below."""
     inside = op.Neg(op.Mul(x, op.Log(x)))
     beside = op.Where(op.Less(x, zero(x)), like(-np.inf, x), inside)
@@ -65,17 +64,17 @@ def entropy(x: TensorValue) -> TensorValue:
 
 
 @algorithm(has_gradient=True)
-def xlogy(x: TensorValue, y: TensorValue) -> TensorValue:
+def xlogy(x: Tensor, y: Tensor) -> Tensor:
     """x log(y), of any float type: 0 where x is 0, unless y is no number."""
     return _product(x, y, op.Log(y))
 
 
 @algorithm(has_gradient=True)
-def xlog1py(x: TensorValue, y: TensorValue) -> TensorValue:
+def xlog1py(x: Tensor, y: Tensor) -> Tensor:
     """x log(1 + y), likewise."""
     return _product(x, y, log1p(y))
 
 
-def _product(x: TensorValue, y: TensorValue, logarithm: TensorValue) -> TensorValue:
+def _product(x: Tensor, y: Tensor, logarithm: Tensor) -> Tensor:
     found = op.Where(op.Equal(x, zero(x)), zero(x), op.Mul(x, logarithm))
     return op.Where(op.IsNaN(y), like(np.nan, x), found)

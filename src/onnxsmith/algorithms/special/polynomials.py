@@ -8,9 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.loops import loop
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 Family: TypeAlias = Literal[
@@ -24,35 +23,33 @@ Family: TypeAlias = Literal[
     "legendre_polynomial_p",
 ]
 #: The polynomial of degree 1.
-First: TypeAlias = Callable[[TensorValue], TensorValue]
+First: TypeAlias = Callable[[Tensor], Tensor]
 #: From degrees k-1 and k to k+1: of x, k and the two.
-Step: TypeAlias = Callable[[TensorValue, TensorValue, TensorValue, TensorValue], TensorValue]
+Step: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
-def _double(x: TensorValue) -> TensorValue:
+def _double(x: Tensor) -> Tensor:
     return op.Add(x, x)
 
 
-def _chebyshev(x: TensorValue, k: TensorValue, before: TensorValue, last: TensorValue) -> TensorValue:
+def _chebyshev(x: Tensor, k: Tensor, before: Tensor, last: Tensor) -> Tensor:
     return op.Sub(op.Mul(_double(x), last), before)
 
 
-def _hermite(x: TensorValue, k: TensorValue, before: TensorValue, last: TensorValue) -> TensorValue:
+def _hermite(x: Tensor, k: Tensor, before: Tensor, last: Tensor) -> Tensor:
     return op.Sub(op.Mul(_double(x), last), op.Mul(_double(k), before))
 
 
-def _hermite_of_probability(
-    x: TensorValue, k: TensorValue, before: TensorValue, last: TensorValue
-) -> TensorValue:
+def _hermite_of_probability(x: Tensor, k: Tensor, before: Tensor, last: Tensor) -> Tensor:
     return op.Sub(op.Mul(x, last), op.Mul(k, before))
 
 
-def _laguerre(x: TensorValue, k: TensorValue, before: TensorValue, last: TensorValue) -> TensorValue:
+def _laguerre(x: Tensor, k: Tensor, before: Tensor, last: Tensor) -> Tensor:
     factor = op.Add(_double(k), op.Sub(like(1, x), x))
     return op.Div(op.Sub(op.Mul(factor, last), op.Mul(k, before)), op.Add(k, like(1, x)))
 
 
-def _legendre(x: TensorValue, k: TensorValue, before: TensorValue, last: TensorValue) -> TensorValue:
+def _legendre(x: Tensor, k: Tensor, before: Tensor, last: Tensor) -> Tensor:
     factor = op.Mul(op.Add(_double(k), like(1, x)), x)
     return op.Div(op.Sub(op.Mul(factor, last), op.Mul(k, before)), op.Add(k, like(1, x)))
 
@@ -72,7 +69,7 @@ FAMILIES: dict[Family, tuple[First, Step]] = {
 HERMITE_LIMITS = {DType.FLOAT: 128, DType.DOUBLE: 512}
 
 
-def polynomial(family: Family, x: TensorValue, n: TensorValue, *, is_shifted: bool = False) -> TensorValue:
+def polynomial(family: Family, x: Tensor, n: Tensor, *, is_shifted: bool = False) -> Tensor:
     """The polynomial of degree `n` at `x`, both FLOAT or both DOUBLE; `is_shifted`: orthogonal on [0, 1]."""
     # The degree is what is left of it as an integer; no number has none.
     n = op.Where(op.Or(op.IsNaN(n), op.IsInf(n)), like(-1, n), n)
@@ -89,7 +86,7 @@ def polynomial(family: Family, x: TensorValue, n: TensorValue, *, is_shifted: bo
     return op.Where(op.Less(degree, np.int64(0)), like(0, x), result)
 
 
-def _by_recurrence(family: Family, x: TensorValue, degree: TensorValue) -> TensorValue:
+def _by_recurrence(family: Family, x: Tensor, degree: Tensor) -> Tensor:
     first, step = FAMILIES[family]
     constant_term = op.Expand(like(1, x), op.Shape(x))
     steps = op.ReduceMax(op.Concat(op.Reshape(degree, [-1]), np.zeros(1, np.int64), axis=0), keepdims=0)
@@ -97,9 +94,7 @@ def _by_recurrence(family: Family, x: TensorValue, degree: TensorValue) -> Tenso
         steps = op.Min(steps, np.int64(max(HERMITE_LIMITS.values())))
     start = op.Where(op.Equal(degree, np.int64(0)), constant_term, first(x))
 
-    def body(
-        i: TensorValue, keep: TensorValue, before: TensorValue, last: TensorValue
-    ) -> tuple[TensorValue, ...]:
+    def body(i: Tensor, keep: Tensor, before: Tensor, last: Tensor) -> tuple[Tensor, ...]:
         k = op.Add(i, np.int64(1))
         following = step(x, converted(k, dtype_of(x)), before, last)
         is_wanted = op.Less(k, degree)

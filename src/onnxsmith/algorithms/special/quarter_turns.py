@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import PI, number
 from onnxsmith.algorithms.special.double_word import DoubleWord, ordered_sum, product_of, sum_of
 from onnxsmith.algorithms.values import converted
-from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.types.dtypes import DType
 
 #: pi/2 in pieces of 33 bits, and what is left.
@@ -43,7 +43,7 @@ _LOWEST, _HIGHEST = -33, 972
 class Reduced(NamedTuple):
     """An angle: quarter turns modulo four, as a number, and the rest from -pi/4 to pi/4 as a double word."""
 
-    quarter: TensorValue
+    quarter: Tensor
     rest: DoubleWord
 
 
@@ -65,7 +65,7 @@ def _table() -> Array:
     return np.array(rows, np.float64)
 
 
-def _near(x: TensorValue) -> Reduced:
+def _near(x: Tensor) -> Reduced:
     first, second, third, fourth = (number(each) for each in _QUARTER)
     quarters = op.Round(op.Mul(x, number(2 / PI)))
     high, low = sum_of(op.Sub(x, op.Mul(quarters, first)), op.Neg(op.Mul(quarters, second)))
@@ -74,7 +74,7 @@ def _near(x: TensorValue) -> Reduced:
     return Reduced(_modulo_four(quarters), ordered_sum(high, rest))
 
 
-def _far(x: TensorValue) -> Reduced:
+def _far(x: Tensor) -> Reduced:
     """Of an angle that is positive."""
     # The exponent from the logarithm, which may be off by one; powers of two are exact.
     exponent = op.Add(op.Floor(op.Mul(op.Log(x), number(1 / math.log(2)))), _ONE)
@@ -101,17 +101,17 @@ def _far(x: TensorValue) -> Reduced:
     return Reduced(_modulo_four(quarters), ordered_sum(angle, error))
 
 
-def _modulo_four(x: TensorValue) -> TensorValue:
+def _modulo_four(x: Tensor) -> Tensor:
     return op.Sub(x, op.Mul(op.Floor(op.Mul(x, number(0.25))), number(4)))
 
 
-def reduced(x: TensorValue) -> Reduced:
+def reduced(x: Tensor) -> Reduced:
     """The angle of a double; no number of an infinite one. What far angles cost is paid where there is one."""
     near = _near(x)
     is_far = op.And(op.Greater(op.Abs(x), number(_NEAR)), op.Less(op.Abs(x), number(np.inf)))
     has_far = op.Greater(op.ReduceMax(converted(is_far, DType.INT32), keepdims=0), np.int32(0))
 
-    def with_far() -> tuple[TensorValue, ...]:
+    def with_far() -> tuple[Tensor, ...]:
         far = _far(op.Where(is_far, op.Abs(x), number(_NEAR)))
         is_negative = op.Less(x, number(0))
         quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
@@ -122,7 +122,7 @@ def reduced(x: TensorValue) -> Reduced:
             op.Where(is_far, low, near.rest[1]),
         )
 
-    def without_far() -> tuple[TensorValue, ...]:
+    def without_far() -> tuple[Tensor, ...]:
         return tuple(op.Identity(each) for each in (near.quarter, *near.rest))
 
     branches: dict[str, Any] = {"then_branch": with_far, "else_branch": without_far}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, is_whole, number, squared, where
 from onnxsmith.algorithms.special.gamma import BERNOULLI, FAR, over_last
 from onnxsmith.algorithms.values import constant, converted, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
 @algorithm
-def hurwitz_zeta(s: TensorValue, q: TensorValue) -> TensorValue:
+def hurwitz_zeta(s: Tensor, q: Tensor) -> Tensor:
     """The sum of (q + k)^-s over all k; s and q broadcast."""
     minus_s = op.Neg(s)
     # As many terms as bring the most negative q beyond ten; the rest is a series.
@@ -40,13 +39,13 @@ def hurwitz_zeta(s: TensorValue, q: TensorValue) -> TensorValue:
     return where(op.Equal(s, number(1.0)), INFINITY, value)
 
 
-def _counted(q: TensorValue) -> TensorValue:
+def _counted(q: Tensor) -> Tensor:
     """The value that decides how many terms are needed: no endless sums where there is no value anyway."""
     return where(op.Or(op.IsNaN(q), op.Less(q, number(-1e7))), 0.0, q)
 
 
 @algorithm
-def trigamma(x: TensorValue, precision: DType) -> TensorValue:
+def trigamma(x: Tensor, precision: DType) -> Tensor:
     """Left of 1/2 by reflection, with pi in the precision of `x`'s own type, which is what its poles show."""
     x = converted(x, precision)
     is_left = op.Less(x, like(0.5, x))
@@ -58,7 +57,7 @@ def trigamma(x: TensorValue, precision: DType) -> TensorValue:
 
 
 @algorithm
-def polygamma(n: int, x: TensorValue) -> TensorValue:
+def polygamma(n: int, x: Tensor) -> Tensor:
     """The derivative of order n + 1 of the gamma function's logarithm, for n > 1."""
     factorial = float(np.prod(np.arange(1.0, n + 1)))
     sign = 1.0 if n % 2 else -1.0

@@ -6,8 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import InputTypeError, LinearAlgebraError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -52,7 +51,7 @@ def working(x: Array) -> Field:
     return tensors_of(x).cast(DType.DOUBLE)
 
 
-def scaled(z: Field) -> tuple[Field, TensorValue]:
+def scaled(z: Field) -> tuple[Field, Tensor]:
     """Matrices whose squares neither overflow nor vanish, and what each was divided by: 1 unless it is far out."""
     sizes = z.size()
     rank = values.rank_of(sizes)

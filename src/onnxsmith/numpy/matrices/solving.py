@@ -11,8 +11,7 @@ from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.linalg import determinants, lu, powers
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -200,7 +199,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
 # -- inverses of what has none ---------------------------------------------------------------------------
 
 
-def _last_axis(x: TensorValue) -> int:
+def _last_axis(x: Tensor) -> int:
     """The last axis, counted from the front: ONNX Runtime reduces no elements along a negative axis wrongly."""
     return values.rank_of(x) - 1
 

@@ -15,6 +15,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import Truth, demand, forbid, is_noted
 from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.semantics.number_errors import demand_power, demand_whole
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, TensorValue
 from onnxsmith.numpy.array import Array
@@ -64,7 +65,7 @@ def _double(value: UserValue) -> Operand:
         return value.as_dtype(DType.DOUBLE)
     if not isinstance(value, Array):
         return np.float64(cast(float, value))
-    return values.converted(cast(TensorValue, _own(value)), DType.DOUBLE)
+    return values.converted(cast(Tensor, _own(value)), DType.DOUBLE)
 
 
 def _own(value: UserValue) -> Operand:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def _guarded(made: UserValue, raises: Raises) -> UserValue:
     """A result whose first array is there only where no error was raised."""
     if isinstance(made, Array) and made.is_symbolic and made.dtype.kind != "c":
         # A place that is there only without an error: so the type of the array stays known.
-        (first,) = guarded(raises, [cast(Tensor, op.Identity(np.array(0, np.int64)))])
+        (first,) = guarded(raises, [op.Identity(np.array(0, np.int64))])
         return array_from(op.Gather(op.Unsqueeze(made.tensor, np.array([0], np.int64)), first, axis=0))
     if isinstance(made, tuple):
         return (_guarded(made[0], raises), *made[1:]) if made else made

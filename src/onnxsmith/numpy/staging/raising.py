@@ -35,7 +35,7 @@ def guarded(raises: Raises, outputs: Sequence[Value]) -> list[Value]:
     others = [cast(Value, op.Identity(each)) if each is output else each for each in outputs[1:]]
     graph = current_graph()
     if graph.is_given(output):
-        output = cast(Tensor, op.Identity(output))  # the name of an input is not handed on
+        output = op.Identity(output)  # the name of an input is not handed on
     code = which.as_dtype(DType.INT64)
     is_right = op.Equal(code, np.array(0, np.int64))
     failing = _failing(code, raises.errors, 1, output)

@@ -7,34 +7,33 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.elementary import quotient
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
 from onnxsmith.algorithms.complex_numbers.selecting import select
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import constant, dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.numpy.ufuncs.precision import in_single
 from onnxsmith.types.dtypes import DType
 
 
-def _add(x: TensorValue, y: TensorValue) -> TensorValue:
+def _add(x: Tensor, y: Tensor) -> Tensor:
     return op.Or(x, y) if x.dtype is DType.BOOL else op.Add(x, y)
 
 
-def _multiply(x: TensorValue, y: TensorValue) -> TensorValue:
+def _multiply(x: Tensor, y: Tensor) -> Tensor:
     return op.And(x, y) if x.dtype is DType.BOOL else op.Mul(x, y)
 
 
-def same(x: TensorValue) -> TensorValue:
+def same(x: Tensor) -> Tensor:
     """The elements as they are."""
     return op.Identity(x)
 
 
-def _negative(x: TensorValue) -> TensorValue:
+def _negative(x: Tensor) -> Tensor:
     return op.Sub(like(0, x), x) if dtype_of(x).kind == "unsigned" else op.Neg(x)
 
 
-def _absolute(x: TensorValue) -> TensorValue:
+def _absolute(x: Tensor) -> Tensor:
     return same(x) if x.dtype is DType.BOOL else op.Abs(x)
 
 
@@ -50,7 +49,7 @@ def _reciprocal_complex(z: Field) -> Field:
     )
 
 
-def _reciprocal(x: TensorValue) -> TensorValue:
+def _reciprocal(x: Tensor) -> Tensor:
     dtype = dtype_of(x)
     if dtype.is_float:
         return op.Reciprocal(x)
@@ -79,7 +78,7 @@ def _same_complex(z: Field) -> Field:
     return z
 
 
-def _square(x: TensorValue) -> TensorValue:
+def _square(x: Tensor) -> Tensor:
     return op.Mul(x, x)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.complex_numbers.selecting import select
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.types.dtypes import DType
@@ -23,7 +22,7 @@ _ORDER = {
 def _compared(name: str) -> RealLoop:
     """An operator that compares, also a signed with an unsigned 64-bit integer, which no type holds both of."""
 
-    def call(x: TensorValue, y: TensorValue) -> TensorValue:
+    def call(x: Tensor, y: Tensor) -> Tensor:
         if x.dtype is DType.BOOL:
             x, y = converted(x, DType.UINT8), converted(y, DType.UINT8)
         if x.dtype is y.dtype:
@@ -35,27 +34,27 @@ def _compared(name: str) -> RealLoop:
     return call
 
 
-def _compared_to_unsigned(name: str, x: TensorValue, y: TensorValue) -> TensorValue:
+def _compared_to_unsigned(name: str, x: Tensor, y: Tensor) -> Tensor:
     is_negative = op.Less(x, like(0, x))
     plain = getattr(op, name)(converted(x, DType.UINT64), y)
     return op.Or(is_negative, plain) if name.startswith("Less") else op.And(op.Not(is_negative), plain)
 
 
-def _equal(x: TensorValue, y: TensorValue) -> TensorValue:
+def _equal(x: Tensor, y: Tensor) -> Tensor:
     if x.dtype is y.dtype:
         return op.Equal(x, y)
     signed, unsigned = (x, y) if y.dtype is DType.UINT64 else (y, x)
     return _compared_to_unsigned("Equal", signed, unsigned)
 
 
-def _not_equal(x: TensorValue, y: TensorValue) -> TensorValue:
+def _not_equal(x: Tensor, y: Tensor) -> Tensor:
     return op.Not(_equal(x, y))
 
 
 def _compared_complex(name: str) -> ComplexLoop:
     strict = name.removesuffix("OrEqual")
 
-    def call(x: Field, y: Field) -> TensorValue:
+    def call(x: Field, y: Field) -> Tensor:
         are_numbers = op.Not(op.Or(op.IsNaN(imaginary(x)), op.IsNaN(imaginary(y))))
         by_real = op.And(getattr(op, strict)(x.re, y.re), are_numbers)
         by_imaginary = op.And(op.Equal(x.re, y.re), getattr(op, name)(imaginary(x), imaginary(y)))
@@ -64,11 +63,11 @@ def _compared_complex(name: str) -> ComplexLoop:
     return call
 
 
-def _equal_complex(x: Field, y: Field) -> TensorValue:
+def _equal_complex(x: Field, y: Field) -> Tensor:
     return op.And(op.Equal(x.re, y.re), op.Equal(imaginary(x), imaginary(y)))
 
 
-def _not_equal_complex(x: Field, y: Field) -> TensorValue:
+def _not_equal_complex(x: Field, y: Field) -> Tensor:
     return op.Not(_equal_complex(x, y))
 
 
@@ -77,7 +76,7 @@ def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
 
     def call(x: Field, y: Field) -> Field:
         is_first = compared(x, y)
-        assert isinstance(is_first, TensorValue)  # a comparison gives one
+        assert isinstance(is_first, Tensor)  # a comparison gives one
         return select(op.Or((y if of_numbers else x).is_nan(), is_first), x, y)
 
     return call

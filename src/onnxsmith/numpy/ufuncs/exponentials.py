@@ -8,16 +8,15 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import double, logarithms
 from onnxsmith.algorithms.special.double import number
 from onnxsmith.algorithms.special.float_parts import chosen
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs.precision import by_digits, complex_in_double, in_double, in_single
 
 
-def _exp2(x: TensorValue) -> TensorValue:
+def _exp2(x: Tensor) -> Tensor:
     return op.Pow(number(2), x)
 
 
@@ -32,13 +31,13 @@ def _log_to(base: float) -> Callable[[Field], Field]:
     return call
 
 
-def _expm1_in_single(x: TensorValue) -> TensorValue:
+def _expm1_in_single(x: Tensor) -> Tensor:
     """exp(x) - 1 to the digits of float32."""
     close = op.Mul(x, op.Add(number(1), op.Mul(x, number(0.5))))
     return chosen(op.Less(op.Abs(x), number(1e-5)), close, op.Sub(op.Exp(x), number(1)))
 
 
-def _log1p_in_single(x: TensorValue) -> TensorValue:
+def _log1p_in_single(x: Tensor) -> Tensor:
     """log(1 + x) to the digits of float32."""
     close = op.Mul(x, op.Sub(number(1), op.Mul(x, number(0.5))))
     return chosen(op.Less(op.Abs(x), number(1e-5)), close, op.Log(op.Add(x, number(1))))

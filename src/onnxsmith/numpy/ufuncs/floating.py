@@ -6,28 +6,27 @@ import numpy as np
 
 from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import float_parts
 from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define
 from onnxsmith.numpy.ufuncs.precision import in_single
 
 
-def _isfinite(x: TensorValue) -> TensorValue:
+def _isfinite(x: Tensor) -> Tensor:
     return op.Less(op.Abs(x), like(np.inf, x)) if dtype_of(x).is_float else op.Equal(x, x)
 
 
-def _isinf_complex(z: Field) -> TensorValue:
+def _isinf_complex(z: Field) -> Tensor:
     return op.Or(op.IsInf(z.re), op.IsInf(imaginary(z)))
 
 
-def _isfinite_complex(z: Field) -> TensorValue:
+def _isfinite_complex(z: Field) -> Tensor:
     return op.And(_isfinite(z.re), _isfinite(imaginary(z)))
 
 
-def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
+def _heaviside(x: Tensor, at_zero: Tensor) -> Tensor:
     zero = like(0, x)
     step = op.Where(op.Less(x, zero), zero, like(1, x))
     return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))

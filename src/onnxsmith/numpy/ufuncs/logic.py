@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.numpy.ufuncs.shortcuts import truth
 
 
 def _joined(name: str) -> tuple[RealLoop, ComplexLoop]:
-    def of_real(x: TensorValue, y: TensorValue) -> TensorValue:
+    def of_real(x: Tensor, y: Tensor) -> Tensor:
         return getattr(op, name)(truth(x), truth(y))
 
-    def of_complex(x: Field, y: Field) -> TensorValue:
+    def of_complex(x: Field, y: Field) -> Tensor:
         return getattr(op, name)(x.is_nonzero(), y.is_nonzero())
 
     return of_real, of_complex
 
 
-def _not(x: TensorValue) -> TensorValue:
+def _not(x: Tensor) -> Tensor:
     return op.Not(truth(x))
 
 
-def _not_complex(z: Field) -> TensorValue:
+def _not_complex(z: Field) -> Tensor:
     return op.Not(z.is_nonzero())
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from onnxsmith.algorithms import elementary as real
 from onnxsmith.algorithms import integers
 from onnxsmith.algorithms.complex_numbers import elementary
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import dtype_of, like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
@@ -21,7 +20,7 @@ from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_double, in_si
 
 
 @in_single
-def _power(x: TensorValue, exponent: TensorValue) -> TensorValue:
+def _power(x: Tensor, exponent: Tensor) -> Tensor:
     if _is_two(exponent):
         return op.Mul(x, x)  # as numpy does for x ** 2; ONNX Runtime's Pow takes thirty times as long
     if dtype_of(exponent).is_integer:
@@ -30,7 +29,7 @@ def _power(x: TensorValue, exponent: TensorValue) -> TensorValue:
     return op.Pow(x, exponent) if dtype_of(x).is_float else integers.power(x, exponent)
 
 
-def _is_two(exponent: TensorValue) -> bool:
+def _is_two(exponent: Tensor) -> bool:
     """True if an exponent is known to be a single 2."""
     known = exponent.known.data
     return isinstance(known, np.ndarray) and known.shape == () and bool(known == 2)

@@ -9,9 +9,8 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted
-from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import ShapeError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
@@ -64,7 +63,7 @@ def _product(x: Field, y: Field) -> Field:
     return _spread(x, y, has_some) @ _spread(y, x, has_some)
 
 
-def _spread(x: Field, other: Field, has_some: TensorValue) -> Field:
+def _spread(x: Field, other: Field, has_some: Tensor) -> Field:
     """A stack broadcast to another where there are no elements; else it is as it was."""
     if values.rank_of(other.re) == 2:
         return x
@@ -131,7 +130,7 @@ def _core(signature: str, *, is_short: bool = False) -> Check:
 def _of_real(loop: ComplexLoop) -> RealLoop:
     """The same of real tensors; sums of truth values are true where one of them is."""
 
-    def call(x: TensorValue, y: TensorValue) -> TensorValue:
+    def call(x: Tensor, y: Tensor) -> Tensor:
         is_bool = x.dtype is DType.BOOL
         if is_bool:
             x, y = converted(x, DType.INT32), converted(y, DType.INT32)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import dtype_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import RealLoop, define
 
 
 def _rounded(name: str) -> RealLoop:
-    def call(x: TensorValue) -> TensorValue:
+    def call(x: Tensor) -> Tensor:
         return getattr(op, name)(x) if dtype_of(x).is_float else op.Identity(x)
 
     return call
 
 
-def _trunc(x: TensorValue) -> TensorValue:
+def _trunc(x: Tensor) -> Tensor:
     return elementary.trunc(x) if dtype_of(x).is_float else op.Identity(x)
 
 

@@ -6,16 +6,15 @@ import numpy as np
 
 from onnxsmith.algorithms import angles
 from onnxsmith.algorithms.complex_numbers import trigonometric as of_complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import RealLoop, define, operator
 from onnxsmith.numpy.ufuncs.precision import by_digits, by_precision, complex_in_double, in_double, in_single
 
 
 def _times(factor: float) -> RealLoop:
-    def call(x: TensorValue) -> TensorValue:
+    def call(x: Tensor) -> Tensor:
         return op.Mul(x, like(factor, x))
 
     return in_single(call)

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array, asarray, take, zeros
 from onnxsmith.sklearn.bags import Bag, SideBySide, beside
 from onnxsmith.sklearn.calling import named_step
@@ -46,7 +45,7 @@ def columns_of(x: Given, columns: Choice) -> Columns | Part:
     chosen = cast(Any, columns) if not callable(columns) else slice(None)
     places = np.arange(_count(x))[chosen]
     if isinstance(x, Tensor):
-        return cast(Tensor, op.Gather(x, np.asarray(places, np.int64), axis=1))
+        return op.Gather(x, np.asarray(places, np.int64), axis=1)
     return take(x, asarray(np.atleast_1d(places)), axis=1) if np.ndim(places) else x[:, int(places)]
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import (
     Array,
     arange,
@@ -126,9 +124,9 @@ def _stacked_labels(estimator: Fitted, index: list[Array]) -> Part:
     return joined_text(made)
 
 
-def joined_text(columns: Sequence[TensorValue]) -> Tensor:
+def joined_text(columns: Sequence[Tensor]) -> Tensor:
     """Columns of text side by side."""
-    return cast(Tensor, op.Concat(*[op.Unsqueeze(each, np.array([1])) for each in columns], axis=1))
+    return op.Concat(*[op.Unsqueeze(each, np.array([1])) for each in columns], axis=1)
 
 
 # -- one number for each category ------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import (
     Array,
     argmax,
@@ -140,7 +139,7 @@ def nearest_graph(estimator: Fitted, x: Array) -> Array:
     distances, places = nearest(estimator, x, int(estimator.n_neighbors) + is_distance)
     values = distances if is_distance else distances * 0.0 + 1.0
     empty = zeros((x.shape[0], len(_known(estimator))))
-    return array_of(cast(Tensor, op.ScatterElements(empty.tensor, places.tensor, values.tensor, axis=1)))
+    return array_of(op.ScatterElements(empty.tensor, places.tensor, values.tensor, axis=1))
 
 
 # -- all within a radius -----------------------------------------------------------------------------

@@ -6,9 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.categories import columns_of
@@ -48,7 +46,7 @@ def filled(estimator: Fitted, x: Given) -> Result:
     missing = text_of(estimator.missing_values)
     if missing is None or estimator.add_indicator:
         raise NotCovered("it looks for numbers among text, or says where it found something")
-    made: list[TensorValue] = []
+    made: list[Tensor] = []
     for column, value in zip(columns, estimator.statistics_, strict=True):
         put = text_of(value)
         if put is None or (put == missing and not estimator.keep_empty_features):

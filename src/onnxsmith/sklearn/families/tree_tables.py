@@ -15,9 +15,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith import opset_ai_onnx_ml5 as ml
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.operator_protocols import AnyOperator
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import TensorOperator, op
 from onnxsmith.numpy import Array, asarray, concatenate, take
 from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.string_operators import of_rank
@@ -100,7 +98,7 @@ def sum_of_leaves(
     if start is not None:
         terms.insert(0, start.reshape(-1, 1))
     summed = op.Sum(*(each.tensor for each in terms)) if len(terms) > 1 else terms[0].tensor
-    return array_of(cast(Tensor, summed))[:, 0]
+    return array_of(summed)[:, 0]
 
 
 def sum_in_order(terms: Array, axis: int = 0) -> Array:
@@ -111,7 +109,7 @@ def sum_in_order(terms: Array, axis: int = 0) -> Array:
     summed = terms.tensor
     if terms.shape[axis] != 1:
         summed = op.CumSum(summed, np.array(axis, np.int64))
-    return array_of(cast(Tensor, op.Gather(summed, np.array(-1, np.int64), axis=axis)))
+    return array_of(op.Gather(summed, np.array(-1, np.int64), axis=axis))
 
 
 def leaves_of_trees(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
@@ -151,8 +149,8 @@ def _groups(tables: Sequence[TreeTable]) -> list[tuple[int, int]]:
 
 def find_leaves(x: Array, attributes: dict[str, Any]) -> Array:
     """The result of the operator for rows, of shape (rows, targets)."""
-    ensemble = cast(AnyOperator, ml.TreeEnsemble)
-    return array_of(cast(Tensor, ensemble(x.tensor, **attributes)))
+    ensemble = cast(TensorOperator, ml.TreeEnsemble)
+    return array_of(ensemble(x.tensor, **attributes))
 
 
 def ensemble_attributes(tables: Sequence[TreeTable], values: Sequence[Numbers]) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array, argmax, asarray, log, power, stack
 from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.tree_tables import (
@@ -81,7 +80,7 @@ def _columns(columns: Sequence[Part], dtype: np.dtype[Any]) -> Part:
     if all(isinstance(each, Array) for each in columns):
         return stack(cast("Sequence[Array]", columns), axis=1).astype(dtype)
     tensors = [op.Unsqueeze(cast(Tensor, each), np.array([1])) for each in columns]
-    return cast(Tensor, op.Concat(*tensors, axis=1))
+    return op.Concat(*tensors, axis=1)
 
 
 @converts(*_TREE_REGRESSORS, *_FOREST_REGRESSORS, "predict")

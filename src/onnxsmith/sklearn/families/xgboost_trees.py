@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.numpy import Array, argmax, asarray, exp, isnan, maximum, stack, zeros
 from onnxsmith.sklearn.arrays import is_equal
 from onnxsmith.sklearn.calling import call
@@ -140,7 +139,7 @@ def _sum_in_single(trees: Sequence[tuple[TreeTable, Numbers]], start: np.float32
         terms.append(find_leaves(x, attributes).tensor)
     if len(terms) == 1:
         return zeros(x.shape[0], dtype=np.float32) + asarray(np.float32(start))
-    return array_of(cast(Tensor, op.Sum(*terms)))[:, 0]
+    return array_of(op.Sum(*terms))[:, 0]
 
 
 def _margins(estimator: Fitted, learner: Saved, x: Given) -> Array:

@@ -6,12 +6,11 @@ Settings that are code of the user's (a tokeniser, a preprocessor, an analyser) 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array, arange, concatenate
 from onnxsmith.sklearn.arrays import where
 from onnxsmith.sklearn.categories import places_of_text
@@ -131,14 +130,14 @@ class Analysis:
                     pieces.texts, np.array([length - 1]), np.array([np.iinfo(np.int64).max]), np.array([1])
                 )
                 before = op.Slice(gram, np.array([0]), np.array([-1]), np.array([1]))
-                gram = cast(Tensor, op.StringConcat(op.StringConcat(before, joint), behind))
+                gram = op.StringConcat(op.StringConcat(before, joint), behind)
                 is_there = is_there[:, :-1] & pieces.is_there[:, length - 1 :]
                 if self._is_word_bound and length > 2:  # what was last is inside now, and is no space
                     is_there = is_there & ~is_space[:, length - 2 : -1]
             for each in self._those_of_length(length, is_there, is_space, pieces):
                 made.append(gram)
                 flags.append(each)
-        return cast(Tensor, op.Concat(*made, axis=1)), concatenate(flags, axis=1)
+        return op.Concat(*made, axis=1), concatenate(flags, axis=1)
 
     def _those_of_length(self, length: int, is_there: Array, is_space: Array, pieces: Pieces) -> list[Array]:
         """Flags for n-grams of a length, by the place at which they begin; two arrays where one may come twice."""

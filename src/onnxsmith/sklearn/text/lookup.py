@@ -13,13 +13,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.arrays import any_is
 from onnxsmith.sklearn.control_flow import control_flow
@@ -63,15 +60,13 @@ def numbers_of_words(
     else:
         table = known
     tokens = padded_tokens(texts, pattern)
-    found = cast(Tensor, op.Slice(numbers_of_text(tokens, {**table, "": _NONE}, _UNKNOWN), [0], [-1], [0]))
+    found = op.Slice(numbers_of_text(tokens, {**table, "": _NONE}, _UNKNOWN), [0], [-1], [0])
     if lowercase:
         found = _looked_up_again(tokens, found, known)
     if is_aligned and stop_words:
-        is_there = array_of(cast(Tensor, op.Or(op.Equal(found, _UNKNOWN), op.GreaterOrEqual(found, 0))))
+        is_there = array_of(op.Or(op.Equal(found, _UNKNOWN), op.GreaterOrEqual(found, 0)))
         found, _ = aligned(found, is_there, np.array(_NONE))
-    return array_of(
-        cast(Tensor, op.Max(found, np.array(-1)))
-    )  # which says no more than that there is no number
+    return array_of(op.Max(found, np.array(-1)))  # which says no more than that there is no number
 
 
 def spellings(word: str) -> Iterator[str]:
@@ -88,10 +83,10 @@ def _looked_up_again(tokens: Tensor, rows: Tensor, known: Mapping[str, int]) -> 
     words = op.Gather(op.Reshape(tokens, [-1]), place)
     changing = class_text(ranges_of(sorted(map(ord, changes(lowercase=True, strip_accents=None)))))
     is_changing = op.RegexFullMatch(words, pattern=f"(?s).*{changing}.*")
-    written = cast(Tensor, op.Compress(words, is_changing, axis=0))
+    written = op.Compress(words, is_changing, axis=0)
     of_word = {word: number for word, number in known.items() if word.lower() == word} or {"": _NONE}
 
-    def again() -> TensorValue:
+    def again() -> Tensor:
         lowered = preprocessed(of_rank(written, 1), lowercase=True, strip_accents=None)
         return numbers_of_text(lowered, of_word, _UNKNOWN)
 
@@ -101,7 +96,7 @@ def _looked_up_again(tokens: Tensor, rows: Tensor, known: Mapping[str, int]) -> 
         else_branch=lambda: op.ConstantOfShape([0], value=np.zeros(1, np.int64)),
     )
     added = op.ScatterElements(flat, op.Compress(place, is_changing, axis=0), of_rank(found, 1))
-    return cast(Tensor, op.Reshape(added, op.Shape(rows), allowzero=1))
+    return op.Reshape(added, op.Shape(rows), allowzero=1)
 
 
 # -- the characters for which a word is not enough -------------------------------------------------------

@@ -7,13 +7,11 @@ maps, and put together again; all other texts are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy import Array, arange, concatenate, cumsum, take_along_axis
 from onnxsmith.sklearn.arrays import any_is, is_equal, where
 from onnxsmith.sklearn.control_flow import control_flow
@@ -46,12 +44,12 @@ _ENDS_WORD = 2
 def characters_of(texts: Tensor) -> Tensor:
     """The characters of each text in a row, with empty texts behind the shorter ones; one column at least."""
     made = single_characters(with_space(texts))
-    return cast(Tensor, op.Slice(made, np.array([0]), _LAST, np.array([0])))
+    return op.Slice(made, np.array([0]), _LAST, np.array([0]))
 
 
 def with_space(texts: Tensor) -> Tensor:
     """The texts and one more, a space: the runtime has no tokens of no text, nor of texts that are all empty."""
-    return cast(Tensor, op.Concat(texts, np.array([" "], object), axis=0))
+    return op.Concat(texts, np.array([" "], object), axis=0)
 
 
 def preprocessed(texts: Tensor, *, lowercase: bool, strip_accents: str | None) -> Tensor:
@@ -60,7 +58,7 @@ def preprocessed(texts: Tensor, *, lowercase: bool, strip_accents: str | None) -
         lowered = op.StringNormalizer(
             with_space(texts), case_change_action="LOWER", is_case_sensitive=1, locale="C"
         )
-        texts = cast(Tensor, op.Slice(of_rank(lowered, 1), np.array([0]), _LAST))
+        texts = op.Slice(of_rank(lowered, 1), np.array([0]), _LAST)
     if not lowercase and strip_accents is None:
         return texts
     table = changes(lowercase=lowercase, strip_accents=strip_accents)
@@ -81,10 +79,10 @@ def lowered_where(texts: Tensor, pattern: str) -> Tensor:
 
 def where_matching(texts: Tensor, pattern: str, change: Callable[[Tensor], Tensor]) -> Tensor:
     """The texts with what a function makes of those that a pattern matches whole, if there are any."""
-    is_changing = array_of(cast(Tensor, op.RegexFullMatch(texts, pattern=pattern)))
+    is_changing = array_of(op.RegexFullMatch(texts, pattern=pattern))
 
-    def changed() -> TensorValue:
-        some = cast(Tensor, op.Compress(texts, is_changing.tensor, axis=0))
+    def changed() -> Tensor:
+        some = op.Compress(texts, is_changing.tensor, axis=0)
         place = op.Compress(arange(len_of(texts)).tensor, is_changing.tensor, axis=0)
         return op.ScatterElements(texts, place, of_rank(change(some), 1))
 
@@ -96,7 +94,7 @@ def where_matching(texts: Tensor, pattern: str, change: Callable[[Tensor], Tenso
 
 def len_of(texts: Tensor) -> Array:
     """How many rows there are, as a number."""
-    return array_of(cast(Tensor, op.Squeeze(op.Shape(texts, start=0, end=1))))
+    return array_of(op.Squeeze(op.Shape(texts, start=0, end=1)))
 
 
 def _changing(table: Mapping[str, str], strip_accents: str | None) -> str:
@@ -112,13 +110,13 @@ def _mapped(texts: Tensor, table: Mapping[str, str], *, lowercase: bool, strip_a
     pattern = _PIECES_OF_ASCII if strip_accents == "ascii" else _pieces(table)
     if not lowercase or strip_accents == "ascii":
         return _joined(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
-    has_sigma = cast(Tensor, op.RegexFullMatch(texts, pattern=f"(?s).*{SIGMA}.*"))
+    has_sigma = op.RegexFullMatch(texts, pattern=f"(?s).*{SIGMA}.*")
 
-    def with_sigmas() -> TensorValue:
+    def with_sigmas() -> Tensor:
         characters = single_characters(texts)
         return op.Identity(_with_final_sigmas(characters, _changed(characters, table, strip_accents)))
 
-    def without() -> TensorValue:
+    def without() -> Tensor:
         return op.Identity(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
 
     made = control_flow().If(any_is(has_sigma), then_branch=with_sigmas, else_branch=without)
@@ -130,7 +128,7 @@ def _changed(pieces: Tensor, table: Mapping[str, str], strip_accents: str | None
     kept: Any = pieces
     if strip_accents == "ascii":  # what is not ASCII, and becomes nothing that is
         kept = op.Where(op.RegexFullMatch(pieces, pattern=r"(?s)[^\x00-\x7f]"), np.array("", object), pieces)
-    return cast(Tensor, op.Where(is_text(found, _SAME), kept, found))
+    return op.Where(is_text(found, _SAME), kept, found)
 
 
 def _pieces(table: Mapping[str, str]) -> str:
@@ -146,26 +144,21 @@ def _with_final_sigmas(characters: Tensor, made: Tensor) -> Tensor:
     # What the rule does not look past, side by side: of each character, the one before and the one behind it are there.
     is_seen = ~is_equal(codes, 0)
     count = cumsum(is_seen.astype("int64"), axis=1)
-    ends = array_of(cast(Tensor, op.Expand(np.array([[_ENDS_WORD]]), op.Shape(codes.tensor))))
+    ends = array_of(op.Expand(np.array([[_ENDS_WORD]]), op.Shape(codes.tensor)))
     wide = concatenate([ends[:, :1], ends, ends[:, :1]], axis=1)
     last = ends.shape[1] + 1
-    seen = array_of(
-        cast(
-            Tensor,
-            op.ScatterElements(wide.tensor, where(is_seen, count, last).tensor, codes.tensor, axis=1),
-        )
-    )
+    seen = array_of(op.ScatterElements(wide.tensor, where(is_seen, count, last).tensor, codes.tensor, axis=1))
     seen = concatenate([seen[:, :-1], ends[:, :1]], axis=1)
     before = take_along_axis(seen, where(is_seen, count - 1, count), axis=1)
     after = take_along_axis(seen, count + 1, axis=1)
     is_final = is_equal(before, 1) & ~is_equal(after, 1)
-    return cast(Tensor, op.Where(op.And(is_sigma, is_final.tensor), np.array(FINAL_SIGMA, object), made))
+    return op.Where(op.And(is_sigma, is_final.tensor), np.array(FINAL_SIGMA, object), made)
 
 
 def _joined(pieces: Tensor) -> Tensor:
     """The pieces of each row as one text: neighbours are joined until one column is left."""
 
-    def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[TensorValue, TensorValue]:
+    def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
         shape = op.Shape(current)
         width = op.Slice(shape, np.array([1]), np.array([2]))
         half = op.Div(op.Add(width, np.array([1])), np.array([2]))
@@ -179,4 +172,4 @@ def _joined(pieces: Tensor) -> Tensor:
 
     begins = op.Greater(op.Squeeze(op.Shape(pieces, start=1, end=2)), np.array(1))
     whole = control_flow().Loop(None, begins, pieces, body=joined)
-    return cast(Tensor, op.Squeeze(of_rank(whole, 2), np.array([1])))
+    return op.Squeeze(of_rank(whole, 2), np.array([1]))

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import Array, argsort, take_along_axis
 from onnxsmith.numpy import any as any_of
 from onnxsmith.sklearn.categories import places_of_text
@@ -33,12 +31,12 @@ class Pieces(NamedTuple):
 
 def words(texts: Tensor, pattern: TokenPattern, stop_words: Collection[str], *, is_aligned: bool) -> Pieces:
     """The tokens of each text; without gaps where they are to be aligned, for n-grams."""
-    found = cast(Tensor, op.Slice(padded_tokens(texts, pattern), np.array([0]), _LAST, np.array([0])))
+    found = op.Slice(padded_tokens(texts, pattern), np.array([0]), _LAST, np.array([0]))
     if not pattern.is_word:  # where nothing matches there is no column, and what follows counts on one
-        found = cast(Tensor, op.Concat(found, _blank_column(found), axis=1))
+        found = op.Concat(found, _blank_column(found), axis=1)
     is_there = ~array_of(is_text(found, ""))
     if pattern.kept is not None:
-        is_kept = cast(Tensor, op.RegexFullMatch(found, pattern=pattern.kept))
+        is_kept = op.RegexFullMatch(found, pattern=pattern.kept)
         is_there = is_there & array_of(is_kept)
     if stop_words:
         is_there = is_there & (places_of_text(found, sorted(stop_words)) < 0)
@@ -53,7 +51,7 @@ def padded_tokens(texts: Tensor, pattern: TokenPattern) -> Tensor:
     return tokens(more, pattern=pattern.found, fewest=pattern.fewest)
 
 
-def _blank_column(pieces: Tensor, text: str = "") -> TensorValue:
+def _blank_column(pieces: Tensor, text: str = "") -> Tensor:
     shape = op.Mul(op.Shape(pieces), np.array([1, 0])) + np.array([0, 1])
     return op.Expand(np.array([[text]], object), shape)
 
@@ -66,24 +64,24 @@ def characters(texts: Tensor) -> Pieces:
     after = _shifted(is_space, 1)
     before = _shifted(is_space, -1)
     texts_ = op.Where((is_space & after).tensor, np.array(" ", object), found)
-    return _aligned(Pieces(cast(Tensor, texts_), is_there & ~(is_space & before)))
+    return _aligned(Pieces(texts_, is_there & ~(is_space & before)))
 
 
 def spaced_words(texts: Tensor) -> Pieces:
     """The characters of each text with one space before, between and behind its words."""
     found = characters_of(texts)
     blank = _blank_column(found, " ")
-    wide = cast(Tensor, op.Concat(blank, found, blank, axis=1))
+    wide = op.Concat(blank, found, blank, axis=1)
     # What is behind the end of a text counts as space: the first of it stays.
     is_space = places_of_text(wide, ["", *spaces()]) >= 0
     texts_ = op.Where(is_space.tensor, np.array(" ", object), wide)
-    return _aligned(Pieces(cast(Tensor, texts_), ~(is_space & _shifted(is_space, -1))))
+    return _aligned(Pieces(texts_, ~(is_space & _shifted(is_space, -1))))
 
 
 def _shifted(flags: Array, by: int) -> Array:
     """Of each place what stands before it (-1) or behind it (1); nothing at the ends."""
     pads = np.array([0, 1, 0, 0] if by < 0 else [0, 0, 0, 1], np.int64)
-    wide = array_of(cast(Tensor, op.Pad(flags.tensor, pads, np.array(False))))
+    wide = array_of(op.Pad(flags.tensor, pads, np.array(False)))
     return wide[:, :-1] if by < 0 else wide[:, 1:]
 
 
@@ -105,7 +103,7 @@ def aligned(values: Tensor, is_there: Array, blank: np.ndarray[Any, Any]) -> tup
 
     has_gap = any_of(~is_there[:, :-1] & is_there[:, 1:])
     moved, flags = _either(has_gap, closed, same)
-    return cast(Tensor, op.Where(flags, moved, blank)), array_of(cast(Tensor, flags))
+    return op.Where(flags, moved, blank), array_of(cast(Tensor, flags))
 
 
 def _either(condition: Array, then: Callable[[], Any], otherwise: Callable[[], Any]) -> tuple[Any, Any]:

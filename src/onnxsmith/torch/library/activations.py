@@ -6,10 +6,9 @@ import numpy as np
 import torch
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, axis_of, dtype_of, rank_of
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.marks import constant_where, is_training
@@ -19,18 +18,18 @@ from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.relu.default")
-def relu(call: Call, x: TensorValue) -> TensorValue:
+def relu(call: Call, x: Tensor) -> Tensor:
     # As an extreme it is exact for all integers; ONNX Runtime has Relu for few types.
     return op.Relu(x) if call.dtype.is_float else op.Max(x, cast(0, call.dtype))
 
 
 @translates("aten.relu6.default")
-def relu6(call: Call, x: TensorValue) -> Translated:
+def relu6(call: Call, x: Tensor) -> Translated:
     return _without_slope_at(op.Min(relu(call, x), cast(6, call.dtype)), x, 0, 6)
 
 
 @translates("aten.gelu.default")
-def gelu(call: Call, x: TensorValue, *, approximate: str = "none") -> Translated:
+def gelu(call: Call, x: Tensor, *, approximate: str = "none") -> Translated:
     if op.has("Gelu"):
         return op.Gelu(x, approximate=approximate)
     if approximate == "tanh":
@@ -42,27 +41,27 @@ def gelu(call: Call, x: TensorValue, *, approximate: str = "none") -> Translated
 
 
 @translates("aten.silu.default")
-def silu(call: Call, x: TensorValue) -> Translated:
+def silu(call: Call, x: Tensor) -> Translated:
     return op.Mul(x, op.Sigmoid(x))
 
 
 @translates("aten.sigmoid.default")
-def sigmoid(call: Call, x: TensorValue) -> Translated:
+def sigmoid(call: Call, x: Tensor) -> Translated:
     return op.Sigmoid(cast(x, call.dtype))
 
 
 @translates("aten.log_sigmoid.default")
-def log_sigmoid(call: Call, x: TensorValue) -> Translated:
+def log_sigmoid(call: Call, x: Tensor) -> Translated:
     return op.Neg(op.Softplus(op.Neg(x)))
 
 
 @translates("aten.mish.default")
-def mish(call: Call, x: TensorValue) -> Translated:
+def mish(call: Call, x: Tensor) -> Translated:
     return op.Mul(x, op.Tanh(op.Softplus(x)))
 
 
 @translates("aten.leaky_relu.default")
-def leaky_relu(call: Call, x: TensorValue, negative_slope: float | Number = 0.01) -> Translated:
+def leaky_relu(call: Call, x: Tensor, negative_slope: float | Number = 0.01) -> Translated:
     if not isinstance(negative_slope, Number):
         return op.LeakyRelu(x, alpha=float(negative_slope))
     below = op.Mul(x, cast(negative_slope, call.dtype))
@@ -71,7 +70,7 @@ def leaky_relu(call: Call, x: TensorValue, negative_slope: float | Number = 0.01
 
 @translates("aten.elu.default")
 def elu(
-    call: Call, x: TensorValue, alpha: Numeric = 1.0, scale: Numeric = 1.0, input_scale: Numeric = 1.0
+    call: Call, x: Tensor, alpha: Numeric = 1.0, scale: Numeric = 1.0, input_scale: Numeric = 1.0
 ) -> Translated:
     if is_number(scale, 1) and is_number(input_scale, 1) and isinstance(alpha, int | float):
         return op.Elu(x, alpha=float(alpha))
@@ -82,12 +81,12 @@ def elu(
 
 
 @translates("aten.selu.default")
-def selu(call: Call, x: TensorValue) -> Translated:
+def selu(call: Call, x: Tensor) -> Translated:
     return op.Selu(x)
 
 
 @translates("aten.celu.default")
-def celu(call: Call, x: TensorValue, alpha: float | Number = 1.0) -> Translated:
+def celu(call: Call, x: Tensor, alpha: float | Number = 1.0) -> Translated:
     if not isinstance(alpha, Number):
         return op.Celu(x, alpha=float(alpha))
     width = cast(alpha, call.dtype)
@@ -96,13 +95,13 @@ def celu(call: Call, x: TensorValue, alpha: float | Number = 1.0) -> Translated:
 
 
 @translates("aten.hardtanh.default")
-def hardtanh(call: Call, x: TensorValue, min_val: Numeric = -1, max_val: Numeric = 1) -> Translated:
+def hardtanh(call: Call, x: Tensor, min_val: Numeric = -1, max_val: Numeric = 1) -> Translated:
     return _without_slope_at(
         op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype)), x, min_val, max_val
     )
 
 
-def _without_slope_at(result: TensorValue, x: TensorValue, low: Numeric, high: Numeric) -> TensorValue:
+def _without_slope_at(result: Tensor, x: Tensor, low: Numeric, high: Numeric) -> Tensor:
     """A clipped value whose gradient is 0 at the very bounds too, as in torch; that of `clamp` is 1 there."""
     if not is_training():
         return result
@@ -112,12 +111,12 @@ def _without_slope_at(result: TensorValue, x: TensorValue, low: Numeric, high: N
 
 
 @translates("aten.hardsigmoid.default")
-def hardsigmoid(call: Call, x: TensorValue) -> Translated:
+def hardsigmoid(call: Call, x: Tensor) -> Translated:
     return op.HardSigmoid(x, alpha=1 / 6, beta=0.5)
 
 
 @translates("aten.hardswish.default")
-def hardswish(call: Call, x: TensorValue) -> Translated:
+def hardswish(call: Call, x: Tensor) -> Translated:
     if call.dtype is not DType.DOUBLE:
         return op.HardSwish(x)
     # ONNX Runtime has what HardSwish consists of for single precision only.
@@ -126,7 +125,7 @@ def hardswish(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("aten.softplus.default")
-def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Numeric = 20) -> Translated:
+def softplus(call: Call, x: Tensor, beta: Numeric = 1, threshold: Numeric = 20) -> Translated:
     if is_number(beta, 1) and isinstance(threshold, int | float) and threshold >= 20:
         return op.Softplus(x)
     scaled = op.Mul(x, cast(beta, call.dtype))
@@ -137,7 +136,7 @@ def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Numeric =
 @translates(
     "aten.softmax.int", "aten._softmax.default", "aten._safe_softmax.default", "aten.special_softmax.int"
 )
-def softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
+def softmax(call: Call, x: Tensor, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Div(x, x)
@@ -150,7 +149,7 @@ def softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool | No
 
 
 @translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")
-def log_softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
+def log_softmax(call: Call, x: Tensor, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Sub(x, x)
@@ -158,13 +157,13 @@ def log_softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool 
 
 
 @translates("aten.glu.default")
-def glu(call: Call, x: TensorValue, dim: int = -1) -> Translated:
+def glu(call: Call, x: Tensor, dim: int = -1) -> Translated:
     a, b = several(op.Split, x, outputs=2, axis=axis_of(dim, rank_of(x)), num_outputs=2)
     return op.Mul(a, op.Sigmoid(b))
 
 
 @translates("aten.prelu.default", "aten._prelu_kernel.default")
-def prelu(call: Call, x: TensorValue, weight: TensorValue) -> Translated:
+def prelu(call: Call, x: Tensor, weight: Tensor) -> Translated:
     rank = rank_of(x)
     if rank_of(weight) == 1 and rank > 2:
         weight = op.Reshape(weight, [-1] + [1] * (rank - 2))

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.reductions import mean_of
 from onnxsmith.algorithms.values import Size, constant, dtype_of, expand, product, rank_of
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
@@ -24,7 +24,7 @@ from onnxsmith.types.dtypes import DType
     *("aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool2d.default"),
     "aten._adaptive_avg_pool3d.default",
 )
-def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -> Translated:
+def adaptive_avg_pool(call: Call, x: Tensor, output_size: Sequence[Size]) -> Translated:
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     if all(isinstance(each, int) and each == 1 for each in outputs):
@@ -43,7 +43,7 @@ def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -
     return x
 
 
-def _mean_of_parts(x: TensorValue, axis: int, size: Size, output: Size) -> TensorValue:
+def _mean_of_parts(x: Tensor, axis: int, size: Size, output: Size) -> Tensor:
     """The means of the parts of one dimension."""
     if isinstance(size, int) and isinstance(output, int) and size == output:
         return x
@@ -63,7 +63,7 @@ def _beside(after: list[int]) -> Array:
 
 
 #: The places of the elements of each part; which of them are its own, None where all are; the lengths of the parts.
-_Windows: TypeAlias = "tuple[TensorValue, TensorValue | None, TensorOrArray]"
+_Windows: TypeAlias = "tuple[Tensor, Tensor | None, TensorOrArray]"
 
 
 def _windows(size: Size, output: Size) -> _Windows:
@@ -100,7 +100,7 @@ def _known_windows(size: int, output: int) -> _Windows:
     *("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default"),
     "aten.adaptive_max_pool3d.default",
 )
-def adaptive_max_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -> Translated:
+def adaptive_max_pool(call: Call, x: Tensor, output_size: Sequence[Size]) -> Translated:
     """The greatest of each part and its place, one dimension after the other.
 
     Places are counted within a channel. The first of equal ones wins in each dimension, and so over all of them.
@@ -108,7 +108,7 @@ def adaptive_max_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     first = rank_of(x) - spatial
-    places: TensorValue | None = None
+    places: Tensor | None = None
     for k in reversed(range(spatial)):
         x, places = _greatest_of_parts(call, x, places, first + k, sizes[k], outputs[k], sizes[k + 1 :])
     return [x, places]
@@ -116,13 +116,13 @@ def adaptive_max_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -
 
 def _greatest_of_parts(
     call: Call,
-    x: TensorValue,
-    inner: TensorValue | None,
+    x: Tensor,
+    inner: Tensor | None,
     axis: int,
     size: Size,
     output: Size,
     inner_sizes: Sequence[Size],
-) -> tuple[TensorValue, TensorValue]:
+) -> tuple[Tensor, Tensor]:
     """The greatest of each part of one dimension; and its place, given the places in the dimensions behind."""
     places, is_inside, _ = _windows(size, output)
     windows = op.Gather(x, places, axis=axis)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxsmith.algorithms.attention import attention, logarithms_of_weights
 from onnxsmith.algorithms.values import converted
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -15,10 +15,10 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.scaled_dot_product_attention.default")
 def scaled_dot_product_attention(
     call: Call,
-    query: TensorValue,
-    key: TensorValue,
-    value: TensorValue,
-    attn_mask: TensorValue | None = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
@@ -46,13 +46,13 @@ def scaled_dot_product_attention(
 @translates("aten._scaled_dot_product_flash_attention_for_cpu.default")
 def flash_attention_for_cpu(
     call: Call,
-    query: TensorValue,
-    key: TensorValue,
-    value: TensorValue,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    attn_mask: TensorValue | None = None,
+    attn_mask: Tensor | None = None,
     scale: float | None = None,
 ) -> Translated:
     """The result, and the logarithm of what the weights of each query were divided by."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxsmith.algorithms.special import bessel as functions
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
-FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "aten.i0.default": functions.i0,
     "prims.bessel_i0.default": functions.i0,
     "prims.bessel_i0e.default": functions.scaled_i0,
@@ -40,5 +40,5 @@ FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
 
 
 @translates(*FUNCTIONS)
-def bessel(call: Call, x: TensorValue) -> TensorValue:
+def bessel(call: Call, x: Tensor) -> Tensor:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from onnxsmith.algorithms.values import Size
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Fake, Target, known_arguments
 from onnxsmith.torch.library.registry import Untranslatable
@@ -85,11 +85,11 @@ class Call:
         """The shape of a result: ints, and numbers of the model (`Number`) where they are not known."""
         return self.sizes.of_fake(self.output_fake(position))
 
-    def shape_of(self, tensor: TensorValue) -> list[Size]:
+    def shape_of(self, tensor: Tensor) -> list[Size]:
         """The shape of a tensor of the graph: ints, and numbers of the model where they are not known."""
         return self.sizes.of(tensor)
 
-    def size(self, tensor: TensorValue, axis: int) -> Size:
+    def size(self, tensor: Tensor, axis: int) -> Size:
         """One dimension of a tensor of the graph: an int, or a number of the model."""
         return self.sizes.axis(tensor, axis)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.kinds import Argument, Given, Translated
@@ -35,12 +34,12 @@ CASTS = (
 
 
 @translates(*COPIES, lifts=True)
-def copied(call: Call, x: TensorValue) -> Translated:
+def copied(call: Call, x: Tensor) -> Translated:
     return x
 
 
 @translates(*CASTS)
-def converted(call: Call, x: TensorValue, *_: Argument, **__: Argument) -> Translated:
+def converted(call: Call, x: Tensor, *_: Argument, **__: Argument) -> Translated:
     result = cast(x, call.dtype)
     return Complex(result, zeros_like(result)) if call.is_complex else result
 

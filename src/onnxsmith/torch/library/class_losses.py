@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from onnxsmith.algorithms import class_losses
 from onnxsmith.algorithms.losses import Reduction
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, converted, dtype_of, like, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.losses import MEAN, NONE, REDUCTIONS, SUM, reduced
@@ -17,9 +16,9 @@ from onnxsmith.torch.library.values import is_number
 @translates("aten.nll_loss_nd.default", "aten.nll_loss.default", "aten.nll_loss2d.default")
 def nll_loss(
     call: Call,
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     reduction: int = MEAN,
     ignore_index: int = -100,
 ) -> Translated:
@@ -29,7 +28,7 @@ def nll_loss(
 
 @translates("aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default")
 def nll_loss_forward(
-    call: Call, x: TensorValue, target: TensorValue, weight: TensorValue, reduction: int, ignore_index: int
+    call: Call, x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignore_index: int
 ) -> Translated:
     loss, weights = class_losses.likelihood(x, target, weight, ignore_index)
     total = like(0, x) if reduction == NONE else reduced(weights, SUM)
@@ -39,13 +38,13 @@ def nll_loss_forward(
 @translates("aten.cross_entropy_loss.default")
 def cross_entropy_loss(
     call: Call,
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     reduction: int = MEAN,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
-) -> TensorValue:
+) -> Tensor:
     x = converted(x, call.dtype)
     how = REDUCTIONS[reduction]
     return class_losses.cross_entropy(x, target, weight, how, ignore_index, label_smoothing)
@@ -54,16 +53,16 @@ def cross_entropy_loss(
 @translates("torch_nn._linear_cross_entropy_batch_chunked.default")
 def linear_cross_entropy(
     call: Call,
-    x: TensorValue,
-    matrix: TensorValue,
-    target: TensorValue,
-    bias: TensorValue | None,
-    weight: TensorValue | None,
+    x: Tensor,
+    matrix: Tensor,
+    target: Tensor,
+    bias: Tensor | None,
+    weight: Tensor | None,
     reduction: Reduction,
     ignore_index: int,
     label_smoothing: float,
     *_: object,
-) -> list[TensorValue]:
+) -> list[Tensor]:
     """The cross entropy of a linear layer. torch computes it in parts; the other results are gradients."""
     logits = op.MatMul(x, op.Transpose(matrix, perm=[1, 0]))
     logits = converted(logits if bias is None else op.Add(logits, bias), call.dtype)
@@ -73,11 +72,11 @@ def linear_cross_entropy(
 @translates("torch_nn._linear_cross_entropy_batch_chunked_no_reduction.default")
 def linear_cross_entropy_of_each(
     call: Call,
-    x: TensorValue,
-    matrix: TensorValue,
-    target: TensorValue,
-    bias: TensorValue | None,
-    weight: TensorValue | None,
+    x: Tensor,
+    matrix: Tensor,
+    target: Tensor,
+    bias: Tensor | None,
+    weight: Tensor | None,
     ignore_index: int,
     *_: object,
 ) -> Translated:
@@ -87,11 +86,11 @@ def linear_cross_entropy_of_each(
 @translates("aten.multi_margin_loss.default")
 def multi_margin_loss(
     call: Call,
-    x: TensorValue,
-    target: TensorValue,
+    x: Tensor,
+    target: Tensor,
     p: Numeric = 1,
     margin: Numeric = 1,
-    weight: TensorValue | None = None,
+    weight: Tensor | None = None,
     reduction: int = MEAN,
 ) -> Translated:
     loss = class_losses.multi_margin(x, target, weight, margin=margin, is_squared=is_number(p, 2))
@@ -99,9 +98,7 @@ def multi_margin_loss(
 
 
 @translates("aten.multilabel_margin_loss.default", "aten.multilabel_margin_loss_forward.default")
-def multilabel_margin_loss(
-    call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN
-) -> Translated:
+def multilabel_margin_loss(call: Call, x: Tensor, target: Tensor, reduction: int = MEAN) -> Translated:
     loss, flags = class_losses.multilabel_margin(x, target)
     result = op.Squeeze(loss, [0]) if rank_of(target) < 2 and reduction == NONE else reduced(loss, reduction)
     if not call.overload.endswith("forward.default"):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -24,17 +23,17 @@ ORDERINGS = {
 
 
 @translates(*ORDERINGS)
-def ordering(call: Call, x: TensorValue, y: Numeric) -> Translated:
+def ordering(call: Call, x: Tensor, y: Numeric) -> Translated:
     return cast(getattr(op, ORDERINGS[call.overload])(*common(call, x, y)), call.dtype)
 
 
 @translates("aten.eq.Tensor", "aten.eq.Scalar")
-def equal(call: Call, x: TensorValue, y: Numeric) -> Translated:
+def equal(call: Call, x: Tensor, y: Numeric) -> Translated:
     return cast(op.Equal(*common(call, x, y)), call.dtype)
 
 
 @translates("aten.ne.Tensor", "aten.ne.Scalar")
-def not_equal(call: Call, x: TensorValue, y: Numeric) -> Translated:
+def not_equal(call: Call, x: Tensor, y: Numeric) -> Translated:
     return cast(op.Not(op.Equal(*common(call, x, y))), call.dtype)
 
 
@@ -46,10 +45,10 @@ LOGICAL = {
 
 
 @translates(*LOGICAL)
-def logical(call: Call, x: TensorValue, y: Numeric) -> Translated:
+def logical(call: Call, x: Tensor, y: Numeric) -> Translated:
     return getattr(op, LOGICAL[call.overload])(cast(x, DType.BOOL), cast(y, DType.BOOL))
 
 
 @translates("aten.logical_not.default")
-def logical_not(call: Call, x: TensorValue) -> Translated:
+def logical_not(call: Call, x: Tensor) -> Translated:
     return op.Not(cast(x, DType.BOOL))

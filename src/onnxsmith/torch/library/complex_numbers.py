@@ -6,10 +6,8 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, hypot, imaginary, real
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOperator, TensorOrArray, op
 from onnxsmith.algorithms.values import as_tensor, constant, dtype_of, expand, like
-from onnxsmith.core.operator_protocols import AnyOperator
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated
 from onnxsmith.torch.library.registry import TRANSLATIONS, translates, translates_complex
@@ -36,42 +34,42 @@ def pair(value: Field) -> Complex:
 
 
 @translates("aten.complex.default")
-def complex_(call: Call, x: TensorValue, y: TensorValue) -> Complex:
+def complex_(call: Call, x: Tensor, y: Tensor) -> Complex:
     return _broadcast(call, cast(x, call.dtype), cast(y, call.dtype))
 
 
-def _broadcast(call: Call, re: TensorValue, im: TensorValue) -> Complex:
+def _broadcast(call: Call, re: Tensor, im: Tensor) -> Complex:
     shape = call.output_shape()
     return Complex(expand(re, shape), expand(im, shape))
 
 
 @translates("aten.polar.default")
-def polar(call: Call, length: TensorValue, angle: TensorValue) -> Complex:
+def polar(call: Call, length: Tensor, angle: Tensor) -> Complex:
     return Complex(op.Mul(length, op.Cos(angle)), op.Mul(length, op.Sin(angle)))
 
 
 @translates("aten.view_as_complex.default", "aten.view_as_complex_copy.default")
-def view_as_complex(call: Call, x: TensorValue) -> Complex:
+def view_as_complex(call: Call, x: Tensor) -> Complex:
     return unpacked(x)
 
 
 @translates_complex("aten.view_as_real.default", "aten.view_as_real_copy.default")
-def view_as_real(call: Call, x: Complex) -> TensorValue:
+def view_as_real(call: Call, x: Complex) -> Tensor:
     return packed(x)
 
 
 @translates_complex("aten.real.default", "prims.real.default")
-def real_part(call: Call, x: Complex) -> TensorValue:
+def real_part(call: Call, x: Complex) -> Tensor:
     return x.real
 
 
 @translates("aten.real.default")
-def real_of_real(call: Call, x: TensorValue) -> TensorValue:
+def real_of_real(call: Call, x: Tensor) -> Tensor:
     return x
 
 
 @translates_complex("aten.imag.default", "prims.imag.default")
-def imaginary_part(call: Call, x: Complex) -> TensorValue:
+def imaginary_part(call: Call, x: Complex) -> Tensor:
     return x.imag
 
 
@@ -88,7 +86,7 @@ def conjugate(call: Call, x: Complex) -> Complex:
 
 
 @translates(*CONJUGATES, *UNCHANGED)
-def unchanged(call: Call, x: TensorValue) -> TensorValue:
+def unchanged(call: Call, x: Tensor) -> Tensor:
     return x
 
 
@@ -105,7 +103,7 @@ def negated(call: Call, x: Complex) -> Complex:
 
 
 @translates("aten._neg_view.default")
-def negated_view(call: Call, x: TensorValue) -> TensorValue:
+def negated_view(call: Call, x: Tensor) -> Tensor:
     return op.Neg(x)
 
 
@@ -116,23 +114,23 @@ def adjoint(call: Call, x: Complex) -> Given:
 
 
 @translates("aten.mH.default", "aten.matrix_H.default")
-def real_adjoint(call: Call, x: TensorValue) -> TensorValue:
+def real_adjoint(call: Call, x: Tensor) -> Tensor:
     made = Field(x)
     return x if made.rank < 2 else made.transposed().re
 
 
 @translates_complex("aten.abs.default", "aten.absolute.default", "prims.abs.default")
-def absolute(call: Call, x: Complex) -> TensorValue:
+def absolute(call: Call, x: Complex) -> Tensor:
     return hypot(x.real, x.imag)
 
 
 @translates_complex("aten.angle.default")
-def angle(call: Call, x: Complex) -> TensorValue:
+def angle(call: Call, x: Complex) -> Tensor:
     return Field(x.real, x.imag).angle()
 
 
 @translates("aten.angle.default")
-def angle_of_real(call: Call, x: TensorValue) -> TensorValue:
+def angle_of_real(call: Call, x: Tensor) -> Tensor:
     x = x if dtype_of(x).is_float else cast(x, call.dtype)
     turned = op.Where(op.Less(x, like(0, x)), like(np.pi, x), like(0, x))
     return op.Where(op.IsNaN(x), x, turned)
@@ -235,12 +233,12 @@ def lerp(call: Call, x: Term, end: Term, weight: Term) -> Complex:
 def _both(x: Term, y: Term) -> tuple[Field, Field]:
     dtypes = [each.dtype for each in (x, y) if isinstance(each, Complex)]
     if not dtypes:  # a complex number beside a real tensor
-        dtypes = [dtype_of(each) for each in (x, y) if isinstance(each, TensorValue)]
+        dtypes = [dtype_of(each) for each in (x, y) if isinstance(each, Tensor)]
     dtype = DType.DOUBLE if DType.DOUBLE in dtypes else dtypes[0]
     return operand(x, dtype), operand(y, dtype)
 
 
-def _equal(x: Term, y: Term) -> TensorValue:
+def _equal(x: Term, y: Term) -> Tensor:
     a, b = _both(x, y)
     zero = real(0, a)
     same = op.Equal(a.re, b.re)
@@ -250,36 +248,36 @@ def _equal(x: Term, y: Term) -> TensorValue:
 
 
 @translates_complex("aten.eq.Tensor", "aten.eq.Scalar", "prims.eq.default")
-def eq(call: Call, x: Term, y: Term) -> TensorValue:
+def eq(call: Call, x: Term, y: Term) -> Tensor:
     return _equal(x, y)
 
 
 @translates_complex("aten.ne.Tensor", "aten.ne.Scalar", "aten.not_equal.Tensor", "prims.ne.default")
-def ne(call: Call, x: Term, y: Term) -> TensorValue:
+def ne(call: Call, x: Term, y: Term) -> Tensor:
     return op.Not(_equal(x, y))
 
 
-def _either(x: Complex, check: AnyOperator) -> TensorValue:
+def _either(x: Complex, check: TensorOperator) -> Tensor:
     return op.Or(check(x.real), check(x.imag))
 
 
 @translates_complex("aten.isnan.default")
-def isnan(call: Call, x: Complex) -> TensorValue:
+def isnan(call: Call, x: Complex) -> Tensor:
     return _either(x, op.IsNaN)
 
 
 @translates_complex("aten.isinf.default")
-def isinf(call: Call, x: Complex) -> TensorValue:
+def isinf(call: Call, x: Complex) -> Tensor:
     return _either(x, op.IsInf)
 
 
 @translates_complex("aten.isfinite.default", "prims.isfinite.default")
-def isfinite(call: Call, x: Complex) -> TensorValue:
+def isfinite(call: Call, x: Complex) -> Tensor:
     return op.Not(op.Or(_either(x, op.IsNaN), _either(x, op.IsInf)))
 
 
 @translates_complex("aten.isreal.default")
-def isreal(call: Call, x: Complex) -> TensorValue:
+def isreal(call: Call, x: Complex) -> Tensor:
     return op.Equal(x.imag, like(0, x.imag))
 
 
@@ -298,19 +296,19 @@ LOGICAL = {
 
 
 @translates_complex(*LOGICAL)
-def logical(call: Call, x: Term, y: Term) -> TensorValue:
+def logical(call: Call, x: Term, y: Term) -> Tensor:
     return getattr(op, LOGICAL[call.overload])(nonzero(x), nonzero(y))
 
 
 @translates_complex("aten.logical_not.default")
-def logical_not(call: Call, x: Complex) -> TensorValue:
+def logical_not(call: Call, x: Complex) -> Tensor:
     return op.Not(nonzero(x))
 
 
 @translates_complex("aten.isclose.default")
 def isclose(
     call: Call, x: Term, y: Term, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> TensorValue:
+) -> Tensor:
     a, b = _both(x, y)
     difference = (a - b).size()
     limit = op.Add(op.Mul(b.size(), real(abs(rtol), a)), real(atol, a))
@@ -322,7 +320,7 @@ def isclose(
     return op.Or(close, both)
 
 
-def _is_nan(z: Field) -> TensorValue:
+def _is_nan(z: Field) -> Tensor:
     return op.IsNaN(z.re) if z.im is None else op.Or(op.IsNaN(z.re), op.IsNaN(z.im))
 
 
@@ -338,7 +336,7 @@ def nan_to_num(
     highest = limits.max if posinf is None else posinf
     lowest = limits.min if neginf is None else neginf
 
-    def plain(part: TensorValue) -> TensorValue:
+    def plain(part: Tensor) -> Tensor:
         part = op.Where(op.IsNaN(part), cast(0.0 if nan is None else nan, call.dtype), part)
         part = op.Where(op.IsInf(part, detect_negative=0), cast(highest, call.dtype), part)
         return op.Where(op.IsInf(part, detect_positive=0), cast(lowest, call.dtype), part)

@@ -15,9 +15,8 @@ from onnxsmith.algorithms.complex_numbers.field import Field, field, imaginary, 
 from onnxsmith.algorithms.complex_numbers.functions import exp, log_of_one_more
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import axis_of, dimensions_of, filled
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.arguments import lifted
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
@@ -59,7 +58,7 @@ BILINEAR = (
 )
 
 
-def _bilinear(compute: Callable[[TensorValue, TensorValue], TensorValue], x: Given, y: Given) -> Complex:
+def _bilinear(compute: Callable[[Tensor, Tensor], Tensor], x: Given, y: Given) -> Complex:
     """A product of pairs by real products; one of the two is a pair."""
     left, right = field(x), field(y)
     a, b, c, d = left.re, left.im, right.re, right.im
@@ -74,9 +73,9 @@ def _bilinear(compute: Callable[[TensorValue, TensorValue], TensorValue], x: Giv
 def product(call: Call, x: Given, y: Given, *args: Argument, **kwargs: Argument) -> Complex:
     function = real_translation(call).function
 
-    def compute(a: TensorValue, b: TensorValue) -> TensorValue:
+    def compute(a: Tensor, b: Tensor) -> Tensor:
         result = function(call, a, b, *args, **kwargs)
-        assert isinstance(result, TensorValue)  # of two tensors
+        assert isinstance(result, Tensor)  # of two tensors
         return result
 
     return _bilinear(compute, _promoted(call, x), _promoted(call, y))
@@ -138,7 +137,7 @@ def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, 1.0, z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         total = fields[0] * z.map(lambda part: op.Gather(part, k, axis=axis))
         return Step([total], collected=total if collect else None)
 
@@ -187,7 +186,7 @@ def logcumsumexp(call: Call, x: Complex, dim: int) -> Complex:
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, float("-inf"), z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+    def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
         following = z.map(lambda part: op.Gather(part, k, axis=axis))
         is_larger = op.Greater(following.re, total.re)

@@ -11,10 +11,9 @@ import torch
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.loops import repeat, several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import as_tensor, cast, rank_of
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Fake, Given, Subgraph, Translated
@@ -28,21 +27,21 @@ Carried: TypeAlias = "Given | AnyNumber | None"
 # -- what goes in and out of a body --------------------------------------------------------------------------
 
 
-def _packed(values: Sequence[Argument], fakes: Sequence[Fake]) -> list[TensorValue]:
+def _packed(values: Sequence[Argument], fakes: Sequence[Fake]) -> list[Tensor]:
     """Values as tensors of the types that torch has for them: two for a complex one, none for None."""
-    tensors: list[TensorValue] = []
+    tensors: list[Tensor] = []
     for value, fake in zip(values, fakes, strict=True):
         if value is None or fake is None:
             continue
         if isinstance(value, Complex):
             tensors += [value.real, value.imag]
         else:
-            assert isinstance(value, TensorValue | bool | int | float)  # what torch carries from step to step
+            assert isinstance(value, Tensor | bool | int | float)  # what torch carries from step to step
             tensors.append(as_tensor(value, _dtype(fake)))
     return tensors
 
 
-def _unpacked(tensors: Iterator[TensorValue], fakes: Sequence[Fake]) -> list[Carried]:
+def _unpacked(tensors: Iterator[Tensor], fakes: Sequence[Fake]) -> list[Carried]:
     """The values that tensors stand for: pairs, tensors, and numbers where torch has a number."""
     values: list[Carried] = []
     for fake in fakes:
@@ -130,7 +129,7 @@ def wrapped(call: Call, body: Subgraph, *operands: Argument, **_: Argument) -> T
 @translates_complex("higher_order.cond")
 def cond(
     call: Call,
-    predicate: TensorValue | bool,
+    predicate: Tensor | bool,
     then: Subgraph,
     otherwise: Subgraph,
     operands: Sequence[Argument] = (),
@@ -162,11 +161,11 @@ def while_loop(
 ) -> Translated:
     fakes = body.inputs[: len(carried)]
 
-    def holds(tensors: Sequence[TensorValue]) -> TensorValue:
+    def holds(tensors: Sequence[Tensor]) -> Tensor:
         found = _results(condition, [*_unpacked(iter(tensors), fakes), *operands])[0]
-        return as_tensor(found if isinstance(found, TensorValue) else bool(found), DType.BOOL)
+        return as_tensor(found if isinstance(found, Tensor) else bool(found), DType.BOOL)
 
-    def step(counter: TensorValue, keep: TensorValue, *tensors: TensorValue) -> tuple[TensorValue, ...]:
+    def step(counter: Tensor, keep: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
         values = _packed(_results(body, [*_unpacked(iter(tensors), fakes), *operands]), fakes)
         return (holds(values), *values)
 
@@ -205,7 +204,7 @@ def associative_scan(
     first = [op.Gather(each, np.array(0, np.int64), axis=0) for each in parts]
     inner = combine.inputs[: len(fakes)]
 
-    def step(*tensors: TensorValue) -> tuple[TensorValue, ...]:
+    def step(*tensors: Tensor) -> tuple[Tensor, ...]:
         state, new = tensors[: len(parts)], tensors[len(parts) :]
         given = [*_unpacked(iter(state), inner), *_unpacked(iter(new), inner), *operands]
         packed = _packed(_results(combine, given), inner)
@@ -234,7 +233,7 @@ def _scanned(
     outputs = [*states, *results[len(start) :]]
     state, parts = _packed(start, states), _packed(scanned, slices)
 
-    def step(*tensors: TensorValue) -> tuple[TensorValue, ...]:
+    def step(*tensors: Tensor) -> tuple[Tensor, ...]:
         given = iter(tensors)
         values = [*_unpacked(given, states), *_unpacked(given, slices)]
         return tuple(_packed(_results(body, [*values, *operands]), outputs))
@@ -243,11 +242,11 @@ def _scanned(
 
 
 def _scan(
-    inputs: Sequence[TensorValue],
-    step: Callable[..., tuple[TensorValue, ...]],
+    inputs: Sequence[Tensor],
+    step: Callable[..., tuple[Tensor, ...]],
     scanned: int,
     outputs: int,
-) -> tuple[TensorValue, ...]:
+) -> tuple[Tensor, ...]:
     """`Scan` with a Python function as its body, over the last inputs, so many as are `scanned`."""
     bodies: dict[str, Any] = {"body": step}  # a function is an attribute only where it is called
     return several(op.Scan, *inputs, num_scan_inputs=scanned, outputs=outputs, **bodies)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 from onnxsmith.algorithms import convolution as convolutions
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, rank_of
 from onnxsmith.algorithms.windows import is_exact_only
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.kinds import Argument, Counts, Given, Translated
@@ -24,14 +23,14 @@ def repeated(value: int | Sequence[int], count: int) -> list[int]:
 
 def convolve(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Counts,
     padding: Counts | str,
     dilation: Counts,
     groups: int,
-) -> TensorValue:
+) -> Tensor:
     """A convolution of a batch, or of a single sample, which has one dimension less."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
@@ -44,7 +43,7 @@ def convolve(
     return op.Squeeze(result, [0]) if is_single else result
 
 
-def _pads(call: Call, padding: Counts | str, weight: TensorValue, dilation: Sequence[int]) -> list[Size]:
+def _pads(call: Call, padding: Counts | str, weight: Tensor, dilation: Sequence[int]) -> list[Size]:
     spatial = rank_of(weight) - 2
     if padding == "valid":
         return [0] * (2 * spatial)
@@ -61,9 +60,9 @@ def _pads(call: Call, padding: Counts | str, weight: TensorValue, dilation: Sequ
 )
 def conv(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None = None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: Counts = 1,
     padding: Counts | str = 0,
     dilation: Counts = 1,
@@ -77,9 +76,9 @@ def conv(
 @translates("aten.convolution.default", "aten._convolution.default")
 def convolution(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Counts,
     padding: Counts,
     dilation: Counts,
@@ -98,9 +97,9 @@ def convolution(
 @translates("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
 def conv_transpose(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None = None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: Counts = 1,
     padding: Counts = 0,
     output_padding: Counts = 0,
@@ -112,15 +111,15 @@ def conv_transpose(
 
 def transposed_convolution(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
     stride: Counts,
     padding: Counts,
     output_padding: Counts,
     groups: int,
     dilation: Counts,
-) -> TensorValue:
+) -> Tensor:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
@@ -154,9 +153,9 @@ def complex_convolution(
         function = convolution
     z, kernel = parts_of(x), parts_of(weight)
 
-    def convolved(part: TensorValue, kernel_part: TensorValue) -> TensorValue:
+    def convolved(part: Tensor, kernel_part: Tensor) -> Tensor:
         result = function(call, part, kernel_part, None, *rest)
-        assert isinstance(result, TensorValue)  # of tensors
+        assert isinstance(result, Tensor)  # of tensors
         return result
 
     real = op.Sub(convolved(z.real, kernel.real), convolved(z.imag, kernel.imag))

@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Numeric, Size, constant, counted, expand, filled, reshape
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
@@ -61,7 +61,7 @@ def _both(*overloads: str) -> Callable[[F], F]:
     return register
 
 
-def _real_or_complex(call: Call, real: TensorValue) -> Given:
+def _real_or_complex(call: Call, real: Tensor) -> Given:
     """A real tensor as the result that torch has: with an imaginary part of zero if that is complex."""
     return Complex(real, filled(call.output_shape(), 0, call.dtype)) if call.is_complex else real
 
@@ -115,7 +115,7 @@ def arange_step(call: Call, start: Numeric, end: Numeric, step: Numeric = 1, **_
     return _range(call, start, end, step)
 
 
-def _range(call: Call, start: Numeric, end: Numeric, step: Numeric) -> TensorValue:
+def _range(call: Call, start: Numeric, end: Numeric, step: Numeric) -> Tensor:
     dtype = call.dtype
     (length,) = call.output_shape()
     if dtype.is_integer:  # torch cuts off the ends and the step of whole numbers, after it has counted them
@@ -162,10 +162,10 @@ def logspace(
     return cast(op.Pow(cast(base, DType.DOUBLE), exponents), call.dtype)
 
 
-def _stepped(first: Numeric | Array, last: Numeric | Array, *, steps: Size, dtype: DType) -> TensorValue:
+def _stepped(first: Numeric | Array, last: Numeric | Array, *, steps: Size, dtype: DType) -> Tensor:
     """Equal steps from one number to another: the first half counted from the start, the rest from the end."""
     start, end = (
-        cast(reshape(each, []) if isinstance(each, TensorValue) else each, dtype) for each in (first, last)
+        cast(reshape(each, []) if isinstance(each, Tensor) else each, dtype) for each in (first, last)
     )
     first_half, count = greatest(steps // 2, 1), greatest(steps - 1, 1)
     positions = counted(steps)
@@ -176,8 +176,8 @@ def _stepped(first: Numeric | Array, last: Numeric | Array, *, steps: Size, dtyp
     return op.Where(op.Less(positions, cast(first_half, DType.INT64)), forward, backward)
 
 
-def _tensor(value: TensorOrArray) -> TensorValue:
-    return value if isinstance(value, TensorValue) else constant(value)
+def _tensor(value: TensorOrArray) -> Tensor:
+    return value if isinstance(value, Tensor) else constant(value)
 
 
 @translates("aten.eye.default")
@@ -199,16 +199,16 @@ def _eye(call: Call) -> Given:
 
 
 @translates("aten.tril.default", lifts=True)
-def tril(call: Call, x: TensorValue, diagonal: Size = 0) -> Translated:
+def tril(call: Call, x: Tensor, diagonal: Size = 0) -> Translated:
     return _triangle(x, diagonal, 0)
 
 
 @translates("aten.triu.default", lifts=True)
-def triu(call: Call, x: TensorValue, diagonal: Size = 0) -> Translated:
+def triu(call: Call, x: Tensor, diagonal: Size = 0) -> Translated:
     return _triangle(x, diagonal, 1)
 
 
-def _triangle(x: TensorValue, diagonal: Size, upper: int) -> TensorValue:
+def _triangle(x: Tensor, diagonal: Size, upper: int) -> Tensor:
     if x.dtype is not DType.BOOL:
         return op.Trilu(x, cast(diagonal, DType.INT64), upper=upper)
     return cast(op.Trilu(cast(x, DType.INT64), cast(diagonal, DType.INT64), upper=upper), DType.BOOL)

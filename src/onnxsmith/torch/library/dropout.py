@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from onnxsmith.algorithms.dropout import dropped
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, filled
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.random import drawn_uniform
@@ -20,29 +19,29 @@ _ALPHA = 1.7580993408473766
 
 
 @translates("aten.dropout.default")
-def dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
+def dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
     return dropped(x, p)[0] if train and p else x
 
 
 @translates("aten.native_dropout.default")
-def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> Translated:
+def native_dropout(call: Call, x: Tensor, p: float, train: bool | None) -> Translated:
     if train is False or not p:
         return [x, filled(call.shape_of(x), True, DType.BOOL)]
     return list(dropped(x, p))
 
 
-def _kept(call: Call, sizes: Sequence[Size], p: float) -> TensorValue:
+def _kept(call: Call, sizes: Sequence[Size], p: float) -> Tensor:
     """The mask of the elements of a shape that stay."""
     return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
 
 
-def _feature_sizes(call: Call, x: TensorValue) -> list[Size]:
+def _feature_sizes(call: Call, x: Tensor) -> list[Size]:
     sizes = call.shape_of(x)
     return [*sizes[:2], *([1] * (len(sizes) - 2))]
 
 
 @translates("aten.feature_dropout.default")
-def feature_dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
+def feature_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
     """Whole channels stay or go."""
     if not train or not p:
         return x
@@ -53,7 +52,7 @@ def feature_dropout(call: Call, x: TensorValue, p: float, train: bool) -> Transl
 
 
 @translates("aten.alpha_dropout.default", "aten.feature_alpha_dropout.default")
-def alpha_dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
+def alpha_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
     """Elements (or channels) go to a negative value, and all are scaled so that mean and variance stay."""
     if not train or not p:
         return x

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from onnxsmith.algorithms import division, elementary, integers
 from onnxsmith.algorithms.elementary import Name
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.special import double
 from onnxsmith.algorithms.values import Numeric, as_tensor, cast, converted
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.marks import at_least, at_most
 from onnxsmith.torch.library.registry import translates
@@ -43,22 +42,22 @@ ROUNDINGS = {
 
 
 @translates(*FLOAT_FUNCTIONS)
-def float_function(call: Call, x: TensorValue) -> TensorValue:
+def float_function(call: Call, x: Tensor) -> Tensor:
     return elementary.function_of(FLOAT_FUNCTIONS[call.overload], converted(x, call.dtype))
 
 
-def computed(call: Call, x: Numeric) -> TensorValue:
+def computed(call: Call, x: Numeric) -> Tensor:
     """An operand in the precision that a formula of several steps needs: halves are too short for it."""
     return as_tensor(x, DType.FLOAT if call.dtype in (DType.FLOAT16, DType.BFLOAT16) else call.dtype)
 
 
 @translates(*ROUNDINGS)
-def rounding(call: Call, x: TensorValue) -> TensorValue:
+def rounding(call: Call, x: Tensor) -> Tensor:
     return getattr(op, ROUNDINGS[call.overload])(x) if call.dtype.is_float else x
 
 
 @translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
-def trunc(call: Call, x: TensorValue) -> TensorValue:
+def trunc(call: Call, x: Tensor) -> Tensor:
     return elementary.trunc(x)
 
 
@@ -72,7 +71,7 @@ def _scaled(call: Call, x: Numeric, alpha: Numeric) -> TensorOrArray:
 
 
 @translates("aten.add.Tensor", "aten.add.Scalar")
-def add(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
+def add(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> Tensor:
     if call.dtype is DType.BOOL:
         other = cast(y, DType.BOOL)
         is_scaled = not (isinstance(alpha, int | float) and alpha)
@@ -81,28 +80,28 @@ def add(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
 
 
 @translates("aten.sub.Tensor", "aten.sub.Scalar")
-def sub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
+def sub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> Tensor:
     return op.Sub(cast(x, call.dtype), _scaled(call, y, alpha))
 
 
 @translates("aten.rsub.Tensor", "aten.rsub.Scalar")
-def rsub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
+def rsub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> Tensor:
     return op.Sub(cast(y, call.dtype), _scaled(call, x, alpha))
 
 
 @translates("aten.mul.Tensor", "aten.mul.Scalar")
-def mul(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def mul(call: Call, x: Numeric, y: Numeric) -> Tensor:
     a, b = promoted(call, x, y)
     return op.And(a, b) if call.dtype is DType.BOOL else op.Mul(a, b)
 
 
 @translates("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor")
-def div(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def div(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return op.Div(*promoted(call, x, y))
 
 
 @translates("aten.div.Tensor_mode", "aten.div.Scalar_mode")
-def div_mode(call: Call, x: Numeric, y: Numeric, *, rounding_mode: str | None = None) -> TensorValue:
+def div_mode(call: Call, x: Numeric, y: Numeric, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode == "floor":
         return division.floor_divide(*(computed(call, each) for each in tensors(call, x, y)))
     quotient = op.Div(*tensors(call, x, y))
@@ -110,7 +109,7 @@ def div_mode(call: Call, x: Numeric, y: Numeric, *, rounding_mode: str | None = 
 
 
 @translates("aten.floor_divide.default", "aten.floor_divide.Scalar")
-def floor_divide(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def floor_divide(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return div_mode(call, x, y, rounding_mode="floor")
 
 
@@ -120,19 +119,19 @@ def floor_divide(call: Call, x: Numeric, y: Numeric) -> TensorValue:
     "aten.remainder.Scalar_Tensor",
     "prims.remainder.default",
 )
-def remainder(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def remainder(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return division.remainder(*tensors(call, x, y))
 
 
 @translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
-def fmod(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def fmod(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return division.truncated_remainder(*tensors(call, x, y))
 
 
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")
-def power(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def power(call: Call, x: Numeric, y: Numeric) -> Tensor:
     dtype = call.dtype
-    if isinstance(y, int | float) and isinstance(x, TensorValue):
+    if isinstance(y, int | float) and isinstance(x, Tensor):
         base = as_tensor(x, dtype)
         if dtype.is_integer and not isinstance(y, float) and 0 < y <= 64:
             return integers.whole_power(base, int(y))
@@ -152,28 +151,28 @@ def power(call: Call, x: Numeric, y: Numeric) -> TensorValue:
 
 
 @translates("aten.neg.default", "aten.negative.default")
-def neg(call: Call, x: TensorValue) -> TensorValue:
+def neg(call: Call, x: Tensor) -> Tensor:
     return op.Neg(x)
 
 
 @translates("aten.abs.default", "aten.absolute.default")
-def absolute(call: Call, x: TensorValue) -> TensorValue:
+def absolute(call: Call, x: Tensor) -> Tensor:
     return op.Abs(x)
 
 
 @translates("aten.sign.default", "aten.sgn.default")
-def sign(call: Call, x: TensorValue) -> TensorValue:
+def sign(call: Call, x: Tensor) -> Tensor:
     return elementary.sign(x)
 
 
 @translates("aten.square.default")
-def square(call: Call, x: TensorValue) -> TensorValue:
+def square(call: Call, x: Tensor) -> Tensor:
     x = converted(x, call.dtype)
     return op.Mul(x, x)
 
 
 @translates("aten.rsqrt.default")
-def rsqrt(call: Call, x: TensorValue) -> TensorValue:
+def rsqrt(call: Call, x: Tensor) -> Tensor:
     return op.Reciprocal(op.Sqrt(converted(x, call.dtype)))
 
 
@@ -186,22 +185,22 @@ LOGARITHMS = {
 
 
 @translates(*LOGARITHMS)
-def logarithm(call: Call, x: TensorValue) -> TensorValue:
+def logarithm(call: Call, x: Tensor) -> Tensor:
     return elementary.logarithm(x, LOGARITHMS[call.overload])
 
 
 @translates("aten.log1p.default", "aten.special_log1p.default")
-def log1p(call: Call, x: TensorValue) -> TensorValue:
+def log1p(call: Call, x: Tensor) -> Tensor:
     return double.log1p(computed(call, x))
 
 
 @translates("aten.exp2.default", "aten.special_exp2.default", "prims.exp2.default")
-def exp2(call: Call, x: TensorValue) -> TensorValue:
+def exp2(call: Call, x: Tensor) -> Tensor:
     return elementary.exp2(converted(x, call.dtype))
 
 
 @translates("aten.expm1.default", "aten.special_expm1.default", "prims.expm1.default")
-def expm1(call: Call, x: TensorValue) -> TensorValue:
+def expm1(call: Call, x: Tensor) -> Tensor:
     return double.expm1(computed(call, x))
 
 
@@ -209,17 +208,17 @@ def expm1(call: Call, x: TensorValue) -> TensorValue:
 
 
 @translates("aten.maximum.default")
-def maximum(call: Call, x: TensorValue, y: TensorValue) -> TensorValue:
+def maximum(call: Call, x: Tensor, y: Tensor) -> Tensor:
     return elementary.maximum(*tensors(call, x, y))
 
 
 @translates("aten.minimum.default")
-def minimum(call: Call, x: TensorValue, y: TensorValue) -> TensorValue:
+def minimum(call: Call, x: Tensor, y: Tensor) -> Tensor:
     return elementary.minimum(*tensors(call, x, y))
 
 
 @translates("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
-def clamp(call: Call, x: TensorValue, min: Numeric | None = None, max: Numeric | None = None) -> TensorValue:
+def clamp(call: Call, x: Tensor, min: Numeric | None = None, max: Numeric | None = None) -> Tensor:
     x = converted(x, call.dtype)
     if min is not None:
         x = at_least(x, cast(min, call.dtype))
@@ -227,12 +226,12 @@ def clamp(call: Call, x: TensorValue, min: Numeric | None = None, max: Numeric |
 
 
 @translates("aten.clamp_min.default", "aten.clamp_min.Tensor")
-def clamp_min(call: Call, x: TensorValue, min: Numeric) -> TensorValue:
+def clamp_min(call: Call, x: Tensor, min: Numeric) -> Tensor:
     return clamp(call, x, min)
 
 
 @translates("aten.clamp_max.default", "aten.clamp_max.Tensor")
-def clamp_max(call: Call, x: TensorValue, max: Numeric) -> TensorValue:
+def clamp_max(call: Call, x: Tensor, max: Numeric) -> Tensor:
     return clamp(call, x, None, max)
 
 
@@ -240,19 +239,19 @@ def clamp_max(call: Call, x: TensorValue, max: Numeric) -> TensorValue:
 
 
 @translates("aten.addcmul.default")
-def addcmul(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> TensorValue:
+def addcmul(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> Tensor:
     first, *factors = promoted(call, x, a, b)
     return op.Add(first, _scaled(call, op.Mul(*factors), value))
 
 
 @translates("aten.addcdiv.default")
-def addcdiv(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> TensorValue:
+def addcdiv(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> Tensor:
     first, *parts = promoted(call, x, a, b)
     return op.Add(first, _scaled(call, op.Div(*parts), value))
 
 
 @translates("aten.lerp.Tensor", "aten.lerp.Scalar")
-def lerp(call: Call, x: Numeric, end: Numeric, weight: Numeric) -> TensorValue:
+def lerp(call: Call, x: Numeric, end: Numeric, weight: Numeric) -> Tensor:
     start, last, share = promoted(call, x, end, weight)
     return op.Add(start, op.Mul(share, op.Sub(last, start)))
 
@@ -264,20 +263,20 @@ def lerp(call: Call, x: Numeric, end: Numeric, weight: Numeric) -> TensorValue:
     "aten.where.Scalar",
     lifts=("x", "y"),
 )
-def where(call: Call, condition: TensorValue, x: Numeric, y: Numeric) -> TensorValue:
+def where(call: Call, condition: Tensor, x: Numeric, y: Numeric) -> Tensor:
     return op.Where(converted(condition, DType.BOOL), *promoted(call, x, y))
 
 
 @translates("aten.masked_fill.Scalar", "aten.masked_fill.Tensor", lifts=("x", "value"))
-def masked_fill(call: Call, x: TensorValue, mask: TensorValue, value: Numeric) -> TensorValue:
+def masked_fill(call: Call, x: Tensor, mask: Tensor, value: Numeric) -> Tensor:
     return op.Where(converted(mask, DType.BOOL), *promoted(call, value, x))
 
 
 @translates("aten.isnan.default")
-def isnan(call: Call, x: TensorValue) -> TensorValue:
+def isnan(call: Call, x: Tensor) -> Tensor:
     return elementary.is_nan(x)
 
 
 @translates("aten.isinf.default")
-def isinf(call: Call, x: TensorValue) -> TensorValue:
+def isinf(call: Call, x: Tensor) -> Tensor:
     return elementary.is_infinite(x)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, counted, dtype_of, filled
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.marks import constant_where, is_training, with_formula
@@ -18,8 +17,8 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.embedding.default")
 def embedding(
     call: Call,
-    weight: TensorValue,
-    indices: TensorValue,
+    weight: Tensor,
+    indices: Tensor,
     padding_idx: int = -1,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
@@ -31,12 +30,10 @@ def embedding(
     return _scaled_by_frequency(call, rows, indices, weight) if scale_grad_by_freq else rows
 
 
-def _scaled_by_frequency(
-    call: Call, rows: TensorValue, indices: TensorValue, weight: TensorValue
-) -> TensorValue:
+def _scaled_by_frequency(call: Call, rows: Tensor, indices: Tensor, weight: Tensor) -> Tensor:
     """Rows whose cotangents are divided by how often each row is asked for."""
 
-    def formula(g: TensorValue) -> list[TensorValue]:
+    def formula(g: Tensor) -> list[Tensor]:
         flat = op.Reshape(cast(indices, DType.INT64), [-1])
         ones = op.Expand(np.float32(1), op.Shape(flat))
         zeros = filled([call.size(weight, 0)], 0, DType.FLOAT)
@@ -49,7 +46,7 @@ def _scaled_by_frequency(
 
 @translates("aten.embedding_renorm.default")
 def embedding_renorm(
-    call: Call, weight: TensorValue, indices: TensorValue, max_norm: float, norm_type: float
+    call: Call, weight: Tensor, indices: Tensor, max_norm: float, norm_type: float
 ) -> Translated:
     """The table with the rows that are asked for made shorter where they are too long."""
     dtype = dtype_of(weight)
@@ -65,7 +62,7 @@ def embedding_renorm(
     return op.Where(is_long, op.Mul(weight, factor), weight)
 
 
-def _lengths(weight: TensorValue, p: float) -> TensorValue:
+def _lengths(weight: Tensor, p: float) -> Tensor:
     axes = np.array([1])
     if p in (1.0, 2.0):
         return getattr(op, f"ReduceL{p:.0f}")(weight, axes, keepdims=1)
@@ -82,13 +79,13 @@ def _lengths(weight: TensorValue, p: float) -> TensorValue:
 )
 def embedding_bag(
     call: Call,
-    weight: TensorValue,
-    indices: TensorValue,
-    offsets: TensorValue,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     sparse: bool = False,
-    per_sample_weights: TensorValue | None = None,
+    per_sample_weights: Tensor | None = None,
     include_last_offset: bool = False,
     padding_idx: int | None = -1,
 ) -> Translated:
@@ -114,7 +111,7 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = op.Mul(rows, op.Unsqueeze(cast(per_sample_weights, dtype), [1]))
     start, reduction = (-np.inf, "max") if mode == 2 else (0, "add")
-    counts: TensorValue | None = None
+    counts: Tensor | None = None
     if padding is not None:
         is_padding = op.Unsqueeze(op.Equal(indices, cast(padding, DType.INT64)), [1])
         rows = op.Where(is_padding, cast(start, dtype), rows)

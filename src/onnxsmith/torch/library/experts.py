@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from onnxsmith.algorithms.loops import loop, several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, filled, int64s, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -22,7 +21,7 @@ _UNROLLED = 32
 
 
 @translates("transformers.grouped_mm_fallback.default")
-def grouped_rows(call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue) -> TensorValue:
+def grouped_rows(call: Call, x: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
     """Rows up to the first end times the first matrix, and so on; zeros for rows behind the last end."""
     ends = cast(ends, DType.INT64)
     count, width = call.size(weight, 0), call.size(weight, 2)
@@ -35,25 +34,21 @@ def grouped_rows(call: Call, x: TensorValue, weight: TensorValue, ends: TensorVa
     return op.Concat(*made, op.Expand(cast(0, call.dtype), shape), axis=0)
 
 
-def _unrolled(
-    call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue, count: int, width: Size
-) -> list[TensorValue]:
+def _unrolled(call: Call, x: Tensor, weight: Tensor, ends: Tensor, count: int, width: Size) -> list[Tensor]:
     sizes = op.Sub(ends, op.Concat(np.zeros(1, np.int64), op.Slice(ends, [0], [-1], [0]), axis=0))
     rest = op.Sub(int64s([call.size(x, 0)]), op.Slice(ends, [-1], [count], [0]))
     rows = several(op.Split, x, op.Concat(sizes, rest, axis=0), axis=0, outputs=count + 1)
     return [op.MatMul(rows[k], op.Gather(weight, np.int64(k), axis=0)) for k in range(count)]
 
 
-def _looped(
-    call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue, count: Size, width: Size
-) -> list[TensorValue]:
+def _looped(call: Call, x: Tensor, weight: Tensor, ends: Tensor, count: Size, width: Size) -> list[Tensor]:
     starts = op.Concat(np.zeros(1, np.int64), ends, axis=0)
 
-    def body(index: TensorValue, keep: TensorValue, made: TensorValue) -> tuple[TensorValue, TensorValue]:
+    def body(index: Tensor, keep: Tensor, made: Tensor) -> tuple[Tensor, Tensor]:
         place = op.Unsqueeze(index, [0])
         start, end = op.Gather(starts, place, axis=0), op.Gather(ends, place, axis=0)
 
-        def grown() -> TensorValue:
+        def grown() -> Tensor:
             rows = op.Slice(x, start, end, [0])
             return op.Concat(made, op.MatMul(rows, op.Gather(weight, index, axis=0)), axis=0)
 
@@ -68,10 +63,10 @@ def _looped(
 @translates("aten._grouped_mm.default")
 def grouped_mm(
     call: Call,
-    x: TensorValue,
-    y: TensorValue,
-    offs: TensorValue | None = None,
-    bias: TensorValue | None = None,
+    x: Tensor,
+    y: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
     out_dtype: torch.dtype | None = None,
 ) -> Translated:
     if bias is not None:

@@ -12,10 +12,8 @@ import torch
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Size, axis_of, cast, int64s, product
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.kinds import Given
@@ -113,7 +111,7 @@ def fft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | Non
 
 
 @translates(*HALF, *HALF_BACKWARD)
-def rfft(call: Call, x: TensorValue, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Complex:
+def rfft(call: Call, x: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Complex:
     z = operand(x, call.dtype)
     inverse = call.overload in HALF_BACKWARD
     dims, counts = _asked(call, z, s, dim)
@@ -126,7 +124,7 @@ def rfft(call: Call, x: TensorValue, s: Sizes = None, dim: Dims = None, norm: st
 
 @translates_complex(*REAL_BACKWARD, *REAL)
 @translates(*REAL_BACKWARD, *REAL)
-def irfft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> TensorValue:
+def irfft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     z = operand(x, call.dtype)
     inverse = call.overload in REAL_BACKWARD
     dims, counts = _asked(call, z, s, dim)
@@ -156,7 +154,7 @@ def fft_c2c(call: Call, x: Complex, dim: Sequence[int], normalization: int, forw
 
 
 @translates("aten._fft_r2c.default")
-def fft_r2c(call: Call, x: TensorValue, dim: Sequence[int], normalization: int, onesided: bool) -> Complex:
+def fft_r2c(call: Call, x: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Complex:
     z = operand(x, call.dtype)
     dims = [axis_of(each, z.rank) for each in dim]
     counts = [call.size(z.re, each) for each in dims]
@@ -171,9 +169,7 @@ def fft_r2c(call: Call, x: TensorValue, dim: Sequence[int], normalization: int, 
 
 
 @translates_complex("aten._fft_c2r.default")
-def fft_c2r(
-    call: Call, x: Complex, dim: Sequence[int], normalization: int, last_dim_size: Size
-) -> TensorValue:
+def fft_c2r(call: Call, x: Complex, dim: Sequence[int], normalization: int, last_dim_size: Size) -> Tensor:
     z = operand(x, call.dtype)
     dims = [axis_of(each, z.rank) for each in dim]
     counts = [*(call.size(z.re, each) for each in dims[:-1]), last_dim_size]
@@ -184,7 +180,7 @@ def fft_c2r(
 
 
 @translates("aten.fft_fftfreq.default", "aten.fft_rfftfreq.default")
-def fftfreq(call: Call, n: Size, d: float = 1.0, *, dtype: torch.dtype | None = None) -> TensorValue:
+def fftfreq(call: Call, n: Size, d: float = 1.0, *, dtype: torch.dtype | None = None) -> Tensor:
     if "rfftfreq" in call.overload:
         places = op.Range(np.int64(0), cast(n // 2 + 1, DType.INT64), np.int64(1))
     else:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms import convolution
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import Size, counted, dtype_of, rank_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.kinds import Translated
@@ -23,9 +22,9 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.convolution_backward.default")
 def convolution_backward(
     call: Call,
-    gradient: TensorValue,
-    x: TensorValue,
-    weight: TensorValue,
+    gradient: Tensor,
+    x: Tensor,
+    weight: Tensor,
     bias_sizes: Sequence[Size] | None,
     stride: Sequence[int],
     padding: Sequence[int],
@@ -38,7 +37,7 @@ def convolution_backward(
     """The gradients of the input, of the weights and of the bias, those that are asked for."""
     spatial = rank_of(weight) - 2
     stride, padding, dilation = (repeated(each, spatial) for each in (stride, padding, dilation))
-    results: list[TensorValue | None] = [None, None, None]
+    results: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
         of_input = convolution.gradient_of_input
         if transposed:
@@ -55,8 +54,8 @@ def convolution_backward(
 @translates("aten.avg_pool2d_backward.default", "aten.avg_pool3d_backward.default")
 def avg_pool_backward(
     call: Call,
-    gradient: TensorValue,
-    x: TensorValue,
+    gradient: Tensor,
+    x: Tensor,
     kernel: Sequence[int],
     stride: Sequence[int],
     padding: Sequence[int],
@@ -84,7 +83,7 @@ def avg_pool_backward(
 
 
 @translates("aten._adaptive_avg_pool2d_backward.default", "aten._adaptive_avg_pool3d_backward.default")
-def adaptive_avg_pool_backward(call: Call, gradient: TensorValue, x: TensorValue) -> Translated:
+def adaptive_avg_pool_backward(call: Call, gradient: Tensor, x: Tensor) -> Translated:
     """Each element of a part gets its share of the part's gradient."""
     spatial = 2 if "2d" in call.overload else 3
     inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
@@ -101,14 +100,14 @@ def adaptive_avg_pool_backward(call: Call, gradient: TensorValue, x: TensorValue
     return gradient
 
 
-def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
+def _covers(starts: Tensor, ends: Tensor, size: Size) -> Tensor:
     """The mask of the elements of a dimension that are in each window: (window, element)."""
     places = counted(size)
     is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))
     return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
 
 
-def _spread_over(x: TensorValue, shares: TensorOrArray, axis: int) -> TensorValue:
+def _spread_over(x: Tensor, shares: TensorOrArray, axis: int) -> Tensor:
     """One dimension of windows as one of elements, by a matrix of (window, element)."""
     order = list(range(rank_of(x)))
     order[axis], order[-1] = order[-1], order[axis]

@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import indexing
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,
@@ -21,7 +21,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     reshape,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
@@ -33,9 +32,7 @@ _FOUND_AS_THEY_ARE = (DType.BOOL, DType.UINT8, DType.INT32, DType.INT64, DType.F
 
 
 @translates("aten.gather.default", lifts=True)
-def gather(
-    call: Call, x: TensorValue, dim: int, index: TensorValue, *, sparse_grad: bool = False
-) -> Translated:
+def gather(call: Call, x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Translated:
     index = cast(index, DType.INT64)
     if 0 in dimensions_of(index):
         return filled(call.output_shape(), 0, dtype_of(x))  # an empty index may have any number of dimensions
@@ -47,7 +44,7 @@ def gather(
 
 
 @translates("aten.index_select.default", lifts=True)
-def index_select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translated:
+def index_select(call: Call, x: Tensor, dim: int, index: Tensor) -> Translated:
     index = indexing.at_least_vector(cast(index, DType.INT64))
     if rank_of(x) == 0:
         return reshape(op.Gather(indexing.at_least_vector(x), index, axis=0), [])
@@ -55,14 +52,14 @@ def index_select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Tr
 
 
 @translates("aten.take.default", lifts=True)
-def take(call: Call, x: TensorValue, index: TensorValue) -> Translated:
+def take(call: Call, x: Tensor, index: Tensor) -> Translated:
     return op.Gather(indexing.flattened(x), cast(index, DType.INT64), axis=0)
 
 
 # -- where elements are ----------------------------------------------------------------------------------
 
 
-def _is_nonzero(x: Given) -> TensorValue:
+def _is_nonzero(x: Given) -> Tensor:
     """The truth of each element, where that says the same as the element, or the element itself."""
     if isinstance(x, Complex):
         return op.Or(cast(x.real, DType.BOOL), cast(x.imag, DType.BOOL))
@@ -98,7 +95,7 @@ def nonzero_static(call: Call, x: Given, *, size: Size, fill_value: int = -1) ->
 
 
 @translates("aten.masked_select.default", lifts=True)
-def masked_select(call: Call, x: TensorValue, mask: TensorValue) -> Translated:
+def masked_select(call: Call, x: Tensor, mask: Tensor) -> Translated:
     x, mask = indexing.broadcast_together([x, mask])
     return op.Compress(indexing.at_least_vector(x), indexing.flattened(cast(mask, DType.BOOL)))
 
@@ -107,13 +104,13 @@ def masked_select(call: Call, x: TensorValue, mask: TensorValue) -> Translated:
 
 
 @translates("aten.index.Tensor", "aten._unsafe_index.Tensor", "aten._index.Tensor", lifts=True)
-def index(call: Call, x: TensorValue, indices: Sequence[TensorValue | None]) -> Translated:
+def index(call: Call, x: Tensor, indices: Sequence[Tensor | None]) -> Translated:
     return indexing.indexed(x, indices)
 
 
 @translates("aten._unsafe_masked_index.default", lifts=("x", "fill"))
 def masked_index(
-    call: Call, x: TensorValue, mask: TensorValue, indices: Sequence[TensorValue | None], fill: Numeric
+    call: Call, x: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Numeric
 ) -> Translated:
     if 0 in dimensions_of(x):
         return filled(call.output_shape(), fill, call.dtype)
@@ -125,7 +122,7 @@ def masked_index(
 
 @translates("aten.repeat_interleave.self_int", lifts=True)
 def repeat_each(
-    call: Call, x: TensorValue, repeats: Size, dim: int | None = None, *, output_size: Size | None = None
+    call: Call, x: Tensor, repeats: Size, dim: int | None = None, *, output_size: Size | None = None
 ) -> Translated:
     x = indexing.flattened(x) if dim is None else indexing.at_least_vector(x)
     rank = rank_of(x)
@@ -137,8 +134,8 @@ def repeat_each(
 @translates("aten.repeat_interleave.self_Tensor", lifts=True)
 def repeat_by_tensor(
     call: Call,
-    x: TensorValue,
-    repeats: TensorValue,
+    x: Tensor,
+    repeats: Tensor,
     dim: int | None = None,
     *,
     output_size: Size | None = None,
@@ -152,5 +149,5 @@ def repeat_by_tensor(
 
 
 @translates("aten.repeat_interleave.Tensor")
-def repeat_positions(call: Call, repeats: TensorValue, *, output_size: Size | None = None) -> Translated:
+def repeat_positions(call: Call, repeats: Tensor, *, output_size: Size | None = None) -> Translated:
     return indexing.repeated_positions(cast(repeats, DType.INT64), output_size)

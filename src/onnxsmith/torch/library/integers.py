@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxsmith.algorithms import integers
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, as_tensor, converted, dtype_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import tensors
@@ -27,12 +26,12 @@ BITWISE = {
 
 
 @translates(*BITWISE)
-def bitwise(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def bitwise(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return BITWISE[call.overload](*tensors(call, x, y))
 
 
 @translates("aten.bitwise_not.default", "prims.bitwise_not.default")
-def bitwise_not(call: Call, x: TensorValue) -> TensorValue:
+def bitwise_not(call: Call, x: Tensor) -> Tensor:
     return integers.bitwise_not(x)
 
 
@@ -49,22 +48,22 @@ _LEFT, _RIGHT = (
 
 
 @translates(*_LEFT, "prims.shift_left.default")
-def shift_left(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def shift_left(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return integers.shift_left(as_tensor(x, call.dtype), as_tensor(y, DType.INT64))
 
 
 @translates(*_RIGHT, "prims.shift_right_arithmetic.default")
-def shift_right(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def shift_right(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return integers.shift_right(as_tensor(x, call.dtype), as_tensor(y, DType.INT64))
 
 
 @translates("aten.gcd.default", "prims.gcd.default")
-def gcd(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def gcd(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return integers.gcd(*tensors(call, x, y))
 
 
 @translates("aten.lcm.default")
-def lcm(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+def lcm(call: Call, x: Numeric, y: Numeric) -> Tensor:
     # C computes with bytes and shorts as with ints, and cuts the result.
     dtype = DType.INT64 if call.dtype is DType.INT64 else DType.INT32
     return op.Abs(integers.lcm(as_tensor(x, dtype), as_tensor(y, dtype)))
@@ -72,8 +71,8 @@ def lcm(call: Call, x: Numeric, y: Numeric) -> TensorValue:
 
 @translates("aten.hash_tensor.default")
 def hash_tensor(
-    call: Call, x: TensorValue, dim: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0
-) -> TensorValue:
+    call: Call, x: Tensor, dim: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0
+) -> Tensor:
     """All elements' bits, as those of a double or a long, combined by an exclusive or."""
     is_float = dtype_of(x).is_float
     if is_float and not op.has("BitCast"):

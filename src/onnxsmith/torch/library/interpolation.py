@@ -11,10 +11,9 @@ from typing import TypeAlias
 
 from onnxsmith.algorithms import interpolation
 from onnxsmith.algorithms.interpolation import CUBIC
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, int64s, rank_of, sizes_of
 from onnxsmith.core.operator_protocols import AttributeValue
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.pooling import spatial_of
 from onnxsmith.torch.library.registry import translates
@@ -30,9 +29,7 @@ Scale: TypeAlias = float | Sequence[float] | None
 
 
 @translates(*(f"aten.{name}.{form}" for name in (*NEAREST, *EXACT) for form in ("default", "vec")))
-def upsample_nearest(
-    call: Call, x: TensorValue, output_size: Sequence[Size] | None, *scales: Scale
-) -> TensorValue:
+def upsample_nearest(call: Call, x: Tensor, output_size: Sequence[Size] | None, *scales: Scale) -> Tensor:
     spatial = spatial_of(call)
     factors = _factors(call, scales, spatial)
     sizes, outputs = sizes_of(x)[-spatial:], call.output_shape()[-spatial:]
@@ -51,8 +48,8 @@ def upsample_nearest(
 
 @translates(*(f"aten.{name}.{form}" for name in LINEAR for form in ("default", "vec")))
 def upsample(
-    call: Call, x: TensorValue, output_size: Sequence[Size] | None, align_corners: bool, *scales: Scale
-) -> TensorValue:
+    call: Call, x: Tensor, output_size: Sequence[Size] | None, align_corners: bool, *scales: Scale
+) -> Tensor:
     spatial = spatial_of(call)
     factors = _factors(call, scales, spatial)
     sizes, outputs = sizes_of(x)[-spatial:], call.output_shape()[-spatial:]
@@ -71,14 +68,14 @@ def upsample(
 
 @translates(*(f"aten.{name}.{form}" for name in SMOOTH for form in ("default", "vec")))
 def upsample_smoothly(
-    call: Call, x: TensorValue, output_size: Sequence[Size] | None, align_corners: bool, *scales: Scale
-) -> TensorValue:
+    call: Call, x: Tensor, output_size: Sequence[Size] | None, align_corners: bool, *scales: Scale
+) -> Tensor:
     """Interpolation where a smaller result takes in all the elements that it stands for."""
     taps = interpolation.smooth_taps(is_cubic="cubic" in call.overload, align_corners=align_corners)
     return interpolation.resampled(x, call.output_shape()[-2:], _factors(call, scales, 2), taps)
 
 
-def _resized(call: Call, x: TensorValue, **settings: AttributeValue) -> TensorValue:
+def _resized(call: Call, x: Tensor, **settings: AttributeValue) -> Tensor:
     return op.Resize(x, None, None, int64s(call.output_shape()), **settings)
 
 
@@ -92,7 +89,7 @@ def _factors(call: Call, scales: Sequence[Scale], spatial: int) -> list[float | 
     return given + [None] * (spatial - len(given))
 
 
-def _is_resizable(x: TensorValue) -> bool:
+def _is_resizable(x: Tensor) -> bool:
     return x.dtype in (DType.FLOAT, DType.FLOAT16, DType.BFLOAT16)
 
 

@@ -12,8 +12,9 @@ from torch.fx.node import Argument as FxArgument
 from torch.fx.node import map_arg
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque
-from onnxsmith.core.value import Array, Scalar, TensorValue, Value
+from onnxsmith.core.value import Array, Scalar, Value
 
 #: A number of torch's that only the model knows.
 SymbolicNumber: TypeAlias = torch.SymInt | torch.SymFloat | torch.SymBool
@@ -27,9 +28,9 @@ Fake: TypeAlias = (
     "torch.Tensor | SymbolicNumber | bool | int | float | complex | Setting | Sequence[Fake] | None"
 )
 #: A tensor of the graph, real or complex.
-Given: TypeAlias = TensorValue | Complex
+Given: TypeAlias = Tensor | Complex
 #: What stands beside a complex tensor: a tensor, real or complex, or a number.
-Term: TypeAlias = TensorValue | Complex | bool | int | float | complex
+Term: TypeAlias = Tensor | Complex | bool | int | float | complex
 #: What an argument of a call became: a value of the graph (`Number` for a number that only the model knows), a number,
 #: a setting; of a higher-order operator, a graph.
 Argument: TypeAlias = (
@@ -46,7 +47,7 @@ Translated: TypeAlias = (
     "Value | Complex | Array | np.generic[Any] | bool | int | float | complex | Sequence[Translated] | None"
 )
 #: What a translation of several results gives: tensors, and numbers that become some.
-Results: TypeAlias = Sequence[TensorValue | np.generic]
+Results: TypeAlias = Sequence[Tensor | np.generic]
 #: What the `forward` of a module takes: tensors, numbers, containers of them, and objects of all other classes.
 ModuleArgument: TypeAlias = (
     "torch.Tensor | Array | np.generic[Any] | Scalar | Opaque | Sequence[ModuleArgument] | Keyed | None"

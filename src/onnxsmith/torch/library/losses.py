@@ -6,9 +6,9 @@ import numpy as np
 
 from onnxsmith.algorithms import losses
 from onnxsmith.algorithms.losses import Reduction
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, converted, dtype_of
-from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Translated
@@ -24,50 +24,50 @@ _LEAST_VARIANCE = 1e-12
 REDUCTIONS: tuple[Reduction, ...] = ("none", "mean", "sum")
 
 
-def reduced(loss: TensorValue, reduction: int) -> TensorValue:
+def reduced(loss: Tensor, reduction: int) -> Tensor:
     """The losses of elements as they are, or their mean or sum."""
     return losses.reduced(loss, REDUCTIONS[reduction])
 
 
-def _pair(call: Call, x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
+def _pair(call: Call, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     dtype = onnx_dtype(common_torch_dtype(call))
     return converted(x, dtype), converted(y, dtype)
 
 
 @translates("aten.mse_loss.default")
-def mse_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
+def mse_loss(call: Call, x: Tensor, target: Tensor, reduction: int = MEAN) -> Translated:
     return reduced(losses.squared_error(*_pair(call, x, target)), reduction)
 
 
 @translates("aten.l1_loss.default")
-def l1_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
+def l1_loss(call: Call, x: Tensor, target: Tensor, reduction: int = MEAN) -> Translated:
     return reduced(converted(losses.absolute_error(*_pair(call, x, target)), call.dtype), reduction)
 
 
 @translates("aten.smooth_l1_loss.default")
 def smooth_l1_loss(
-    call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, beta: float = 1.0
+    call: Call, x: Tensor, target: Tensor, reduction: int = MEAN, beta: float = 1.0
 ) -> Translated:
     return reduced(losses.smooth_l1(*_pair(call, x, target), beta), reduction)
 
 
 @translates("aten.huber_loss.default")
 def huber_loss(
-    call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, delta: float = 1.0
+    call: Call, x: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 1.0
 ) -> Translated:
     return reduced(losses.huber(*_pair(call, x, target), delta), reduction)
 
 
 @translates("aten.binary_cross_entropy.default")
 def binary_cross_entropy(
-    call: Call, x: TensorValue, target: TensorValue, weight: TensorValue | None = None, reduction: int = MEAN
+    call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN
 ) -> Translated:
     dtype = dtype_of(x)
     weight = None if weight is None else converted(weight, dtype)
     target = converted(target, dtype)
     loss = losses.binary_cross_entropy(stopped(x), stopped(target), weight)
 
-    def slope(cotangent: TensorValue) -> list[TensorValue]:
+    def slope(cotangent: Tensor) -> list[Tensor]:
         """torch bounds the denominator, so that probabilities of exactly 0 and 1 have finite gradients."""
         scaled = cotangent if weight is None else op.Mul(cotangent, weight)
         rest = op.Sub(cast(1, dtype), x)
@@ -81,10 +81,10 @@ def binary_cross_entropy(
 @translates("aten.binary_cross_entropy_with_logits.default")
 def binary_cross_entropy_with_logits(
     call: Call,
-    x: TensorValue,
-    target: TensorValue,
-    weight: TensorValue | None = None,
-    pos_weight: TensorValue | None = None,
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
     reduction: int = MEAN,
 ) -> Translated:
     dtype = call.dtype
@@ -94,13 +94,13 @@ def binary_cross_entropy_with_logits(
 
 
 @translates("aten.soft_margin_loss.default")
-def soft_margin_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
+def soft_margin_loss(call: Call, x: Tensor, target: Tensor, reduction: int = MEAN) -> Translated:
     return reduced(losses.soft_margin(*_pair(call, x, target)), reduction)
 
 
 @translates("aten.hinge_embedding_loss.default")
 def hinge_embedding_loss(
-    call: Call, x: TensorValue, target: TensorValue, margin: float = 1.0, reduction: int = MEAN
+    call: Call, x: Tensor, target: Tensor, margin: float = 1.0, reduction: int = MEAN
 ) -> Translated:
     # torch computes in the element type of `x`; whole numbers without a sign wrap around.
     dtype = dtype_of(x)
@@ -113,7 +113,7 @@ def hinge_embedding_loss(
 
 @translates("aten.margin_ranking_loss.default")
 def margin_ranking_loss(
-    call: Call, x: TensorValue, y: Numeric, target: TensorValue, margin: float = 0.0, reduction: int = MEAN
+    call: Call, x: Tensor, y: Numeric, target: Tensor, margin: float = 0.0, reduction: int = MEAN
 ) -> Translated:
     # Up to the margin torch computes in the element types of the operands; those without a sign wrap around.
     difference = op.Sub(*common(call, x, y))
@@ -128,7 +128,7 @@ def margin_ranking_loss(
 
 @translates("aten.kl_div.default")
 def kl_div(
-    call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, *, log_target: bool = False
+    call: Call, x: Tensor, target: Tensor, reduction: int = MEAN, *, log_target: bool = False
 ) -> Translated:
     pair = converted(x, call.dtype), converted(target, call.dtype)
     return reduced(losses.divergence(*pair, is_log_target=log_target), reduction)
@@ -136,7 +136,7 @@ def kl_div(
 
 @translates("aten.poisson_nll_loss.default")
 def poisson_nll_loss(
-    call: Call, x: TensorValue, target: TensorValue, log_input: bool, full: bool, eps: float, reduction: int
+    call: Call, x: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Translated:
     pair = converted(x, call.dtype), converted(target, call.dtype)
     loss = losses.poisson_likelihood(*pair, is_log=log_input, with_factorial=full, epsilon=eps)
@@ -145,12 +145,12 @@ def poisson_nll_loss(
 
 @translates("aten.cosine_embedding_loss.default")
 def cosine_embedding_loss(
-    call: Call, x: TensorValue, y: Numeric, target: TensorValue, margin: float = 0.0, reduction: int = MEAN
+    call: Call, x: Tensor, y: Numeric, target: Tensor, margin: float = 0.0, reduction: int = MEAN
 ) -> Translated:
     dtype = call.dtype
     zero, one = cast(0, dtype), cast(1, dtype)
 
-    def total(a: Numeric | Array, b: Numeric | Array) -> TensorValue:
+    def total(a: Numeric | Array, b: Numeric | Array) -> Tensor:
         # Products are in the element type of the operands, which may wrap around; their sum has 64 bits.
         products = op.Mul(a, b)
         if dtype_of(products).is_integer or dtype_of(products) is DType.BOOL:

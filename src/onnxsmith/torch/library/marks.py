@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.grad import custom_gradient, stop_gradient
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
@@ -36,27 +35,23 @@ def stopped(value: _T) -> _T:
         return cast(_T, Complex(stopped(value.real), stopped(value.imag)))
     if isinstance(value, list | tuple):
         return cast(_T, [stopped(each) for each in cast("Sequence[object]", value)])
-    if (
-        isinstance(value, TensorValue)
-        and value.dtype is not None
-        and value.dtype.kind in ("float", "complex")
-    ):
+    if isinstance(value, Tensor) and value.dtype is not None and value.dtype.kind in ("float", "complex"):
         return cast(_T, stop_gradient(value))
     return value
 
 
-def constant_where(condition: TensorValue, x: TensorValue) -> TensorValue:
+def constant_where(condition: Tensor, x: Tensor) -> Tensor:
     """A value whose elements are constants for gradients where a condition is true."""
     return x if _training() is None else op.Where(condition, stopped(x), x)
 
 
-def at_least(x: TensorValue, low: TensorOrArray) -> TensorValue:
+def at_least(x: Tensor, low: TensorOrArray) -> Tensor:
     """The larger of two values; in training the gradient goes to the first where they are equal, as torch has it."""
     larger = op.Max(x, low)
     return op.Where(op.GreaterOrEqual(x, low), x, larger) if is_training() else larger
 
 
-def at_most(x: TensorValue, high: TensorOrArray) -> TensorValue:
+def at_most(x: Tensor, high: TensorOrArray) -> Tensor:
     """The smaller of two values; in training the gradient goes to the first where they are equal."""
     smaller = op.Min(x, high)
     return op.Where(op.LessOrEqual(x, high), x, smaller) if is_training() else smaller
@@ -71,22 +66,22 @@ def with_gradient_of(old: Given, new: Given) -> Given:
     return with_formula([new], [old], _unchanged)[0]
 
 
-def _unchanged(cotangent: TensorValue) -> list[TensorValue]:
+def _unchanged(cotangent: Tensor) -> list[Tensor]:
     return [cotangent]
 
 
 def with_formula(
-    results: Sequence[TensorValue],
-    arguments: Sequence[TensorValue],
-    formula: Callable[..., Sequence[TensorValue | None]],
-) -> list[TensorValue]:
+    results: Sequence[Tensor],
+    arguments: Sequence[Tensor],
+    formula: Callable[..., Sequence[Tensor | None]],
+) -> list[Tensor]:
     """Results whose gradients with respect to the arguments are a function of their cotangents."""
     count = len(arguments)
 
-    def forward(*values: TensorValue) -> tuple[TensorValue, ...]:
+    def forward(*values: Tensor) -> tuple[Tensor, ...]:
         return values[count:]
 
-    def backward(*values: TensorValue) -> tuple[TensorValue | None, ...]:
+    def backward(*values: Tensor) -> tuple[Tensor | None, ...]:
         return (*formula(*values[: len(results)]), *[None] * len(results))
 
     scope = _training()
@@ -97,7 +92,7 @@ def with_formula(
 
 
 @translates("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
-def detached(call: Call, x: TensorValue) -> Translated:
+def detached(call: Call, x: Tensor) -> Translated:
     return x if call.is_inside_decomposition else stopped(x)
 
 

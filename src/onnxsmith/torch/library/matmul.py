@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from onnxsmith.algorithms.linalg.matrices import product_of
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, rank_of, reshape
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -16,12 +15,12 @@ from onnxsmith.torch.library.values import cast, is_number, tensors
     *("aten.matmul.default", "aten.mm.default", "aten.bmm.default", "aten.mv.default", "aten.dot.default"),
     "aten.linalg_matmul.default",
 )
-def matmul(call: Call, x: TensorValue, y: TensorValue) -> Translated:
+def matmul(call: Call, x: Tensor, y: Tensor) -> Translated:
     return product_of(*tensors(call, x, y))
 
 
 @translates("aten.linear.default")
-def linear(call: Call, x: TensorValue, weight: TensorValue, bias: TensorValue | None = None) -> Translated:
+def linear(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Translated:
     if rank_of(x) == 2 and rank_of(weight) == 2 and call.dtype.is_float:
         given = () if bias is None else (bias,)
         return op.Gemm(x, weight, *given, transB=1)
@@ -31,7 +30,7 @@ def linear(call: Call, x: TensorValue, weight: TensorValue, bias: TensorValue | 
 
 @translates("aten.addmm.default")
 def addmm(
-    call: Call, bias: TensorValue, x: TensorValue, y: TensorValue, *, beta: Numeric = 1, alpha: Numeric = 1
+    call: Call, bias: Tensor, x: Tensor, y: Tensor, *, beta: Numeric = 1, alpha: Numeric = 1
 ) -> Translated:
     # ONNX Runtime (1.31) leaves `beta` out of account where the inner dimension is 0.
     inner = call.size(x, 1)
@@ -45,7 +44,7 @@ def addmm(
 
 @translates("aten.baddbmm.default", "aten.addbmm.default", "aten.addmv.default")
 def baddbmm(
-    call: Call, bias: TensorValue, x: TensorValue, y: TensorValue, *, beta: Numeric = 1, alpha: Numeric = 1
+    call: Call, bias: Tensor, x: Tensor, y: Tensor, *, beta: Numeric = 1, alpha: Numeric = 1
 ) -> Translated:
     product = product_of(x, y)
     if call.overload.startswith("aten.addbmm"):
@@ -53,7 +52,7 @@ def baddbmm(
     return _sum(call, bias, product, beta, alpha)
 
 
-def _sum(call: Call, bias: TensorValue, product: TensorValue, beta: Numeric, alpha: Numeric) -> TensorValue:
+def _sum(call: Call, bias: Tensor, product: Tensor, beta: Numeric, alpha: Numeric) -> Tensor:
     if not is_number(alpha, 1):
         product = op.Mul(product, cast(alpha, call.dtype))
     if is_number(beta, 0):
@@ -63,9 +62,7 @@ def _sum(call: Call, bias: TensorValue, product: TensorValue, beta: Numeric, alp
 
 
 @translates("aten.bilinear.default")
-def bilinear(
-    call: Call, x: TensorValue, y: TensorValue, weight: TensorValue, bias: TensorValue | None = None
-) -> Translated:
+def bilinear(call: Call, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None = None) -> Translated:
     """For each of the weight's matrices, the product of a row of `x`, the matrix and a row of `y`."""
     outputs, left, right = call.shape_of(weight)
     matrices = reshape(op.Transpose(weight, perm=[1, 0, 2]), [left, outputs * right])

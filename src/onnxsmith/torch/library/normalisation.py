@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.algorithms import normalisation
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, constant, converted, dtype_of, expand, filled
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -20,10 +19,10 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.layer_norm.default")
 def layer_norm(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     normalized_shape: Sequence[Size],
-    weight: TensorValue | None = None,
-    bias: TensorValue | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Translated:
@@ -42,9 +41,9 @@ def layer_norm(
 @translates("aten.rms_norm.default")
 def rms_norm(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     normalized_shape: Sequence[int],
-    weight: TensorValue | None = None,
+    weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Translated:
     dtype = call.dtype
@@ -52,18 +51,18 @@ def rms_norm(
     return normalisation.rms_norm(x, len(normalized_shape), weight, eps)
 
 
-def _is_empty(call: Call, x: TensorValue) -> bool:
+def _is_empty(call: Call, x: Tensor) -> bool:
     return any(isinstance(each, int) and each == 0 for each in call.shape_of(x))
 
 
 @translates("aten.batch_norm.default")
 def batch_norm(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue | None,
-    running_var: TensorValue | None,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     training: bool,
     momentum: float,
     eps: float,
@@ -79,11 +78,11 @@ def batch_norm(
 @translates("aten._native_batch_norm_legit_no_training.default")
 def batch_norm_in_use(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue,
-    running_var: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
     _: float,
     eps: float,
 ) -> Translated:
@@ -96,11 +95,11 @@ def batch_norm_in_use(
 )
 def native_batch_norm(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue | None,
-    running_var: TensorValue | None,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
     training: bool,
     momentum: float,
     eps: float,
@@ -122,9 +121,9 @@ def native_batch_norm(
 @translates("aten._native_batch_norm_legit.no_stats")
 def native_batch_norm_of_batch(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     training: bool,
     momentum: float,
     eps: float,
@@ -136,11 +135,11 @@ def native_batch_norm_of_batch(
 @translates("aten._batch_norm_with_update_functional.default", "aten._batch_norm_with_update.default")
 def batch_norm_with_update(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue,
-    running_var: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
     momentum: float,
     eps: float,
 ) -> Translated:
@@ -152,13 +151,13 @@ def batch_norm_with_update(
 
 def _batch_norm(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    mean: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
     variance: Any,
     eps: float,
-) -> TensorValue:
+) -> Tensor:
     if _is_empty(call, x):
         return x
     channels = [call.size(mean, 0)]
@@ -170,10 +169,10 @@ def _batch_norm(
 @translates("aten.native_layer_norm.default")
 def native_layer_norm(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     normalized_shape: Sequence[int],
-    weight: TensorValue | None,
-    bias: TensorValue | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
     eps: float,
 ) -> Translated:
     """The result, the mean and the inverse deviation."""
@@ -184,10 +183,10 @@ def native_layer_norm(
 @translates("aten.group_norm.default")
 def group_norm(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     num_groups: int,
-    weight: TensorValue | None = None,
-    bias: TensorValue | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Translated:
@@ -199,12 +198,12 @@ def group_norm(
 @translates("onnxsmith_norm.batch_norm.default")
 def batch_norm_with_momentum(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue,
-    running_var: TensorValue,
-    momentum: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: Tensor,
     eps: float,
 ) -> Translated:
     """The result, and the running statistics after it, by a part that is computed."""
@@ -218,11 +217,11 @@ def batch_norm_with_momentum(
 @translates("onnxsmith_norm.instance_norm.default")
 def instance_norm_with_update(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue,
-    running_var: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
     momentum: float,
     eps: float,
 ) -> Translated:
@@ -236,11 +235,11 @@ def instance_norm_with_update(
 @translates("aten.instance_norm.default")
 def instance_norm(
     call: Call,
-    x: TensorValue,
-    weight: TensorValue | None,
-    bias: TensorValue | None,
-    running_mean: TensorValue,
-    running_var: TensorValue,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
     use_input_stats: bool,
     momentum: float,
     eps: float,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms import order_statistics, quantiles
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Numeric,
     as_tensor,
@@ -17,7 +17,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     sizes_of,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Results
 from onnxsmith.torch.library.marks import with_formula
@@ -25,13 +24,13 @@ from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.sorting import alone
 
 
-def _settled(results: tuple[TensorValue, ...], axis: int, keepdim: bool) -> Results:
+def _settled(results: tuple[Tensor, ...], axis: int, keepdim: bool) -> Results:
     """Results whose axis has one place, with or without it."""
     return results if keepdim else [op.Squeeze(each, [axis]) for each in results]
 
 
 @translates("aten.median.default", "aten.nanmedian.default")
-def median(call: Call, x: TensorValue) -> TensorValue | float:
+def median(call: Call, x: Tensor) -> Tensor | float:
     ignores_nan = call.overload == "aten.nanmedian.default"
     if has_zero(sizes_of(x)):
         return np.nan if dtype_of(x).is_float else int(np.iinfo(dtype_of(x).numpy).min)
@@ -39,7 +38,7 @@ def median(call: Call, x: TensorValue) -> TensorValue | float:
     if not dtype_of(x).is_float:
         return result
 
-    def formula(g: TensorValue) -> list[TensorValue]:
+    def formula(g: Tensor) -> list[Tensor]:
         """Equal elements share the cotangent."""
         is_middle = cast(op.Equal(x, result), dtype_of(g))
         return [op.Mul(is_middle, op.Div(g, op.ReduceSum(is_middle, keepdims=0)))]
@@ -48,7 +47,7 @@ def median(call: Call, x: TensorValue) -> TensorValue | float:
 
 
 @translates("aten.median.dim", "aten.nanmedian.dim")
-def median_dim(call: Call, x: TensorValue, dim: int, keepdim: bool = False) -> Results:
+def median_dim(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> Results:
     if rank_of(x) == 0:
         return alone(x)
     axis = axis_of(dim, rank_of(x))
@@ -57,7 +56,7 @@ def median_dim(call: Call, x: TensorValue, dim: int, keepdim: bool = False) -> R
 
 
 @translates("aten.mode.default")
-def mode(call: Call, x: TensorValue, dim: int = -1, keepdim: bool = False) -> Results:
+def mode(call: Call, x: Tensor, dim: int = -1, keepdim: bool = False) -> Results:
     if rank_of(x) == 0:
         return alone(x)
     axis = axis_of(dim, rank_of(x))
@@ -72,13 +71,13 @@ def mode(call: Call, x: TensorValue, dim: int = -1, keepdim: bool = False) -> Re
 )
 def quantile(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     q: Numeric,
     dim: int | None = None,
     keepdim: bool = False,
     *,
     interpolation: str = "linear",
-) -> TensorValue:
+) -> Tensor:
     rank = rank_of(x)
     q = as_tensor(q, dtype_of(x))
     rows = flat(x) if dim is None or rank == 0 else _with_last(x, axis_of(dim, rank))
@@ -87,14 +86,14 @@ def quantile(
     return _placed(result, q, dim, rank, keepdim)
 
 
-def _with_last(x: TensorValue, axis: int) -> TensorValue:
+def _with_last(x: Tensor, axis: int) -> Tensor:
     """A tensor with an axis moved to the end."""
     rank = rank_of(x)
     order = [k for k in range(rank) if k != axis] + [axis]
     return x if axis == rank - 1 else op.Transpose(x, perm=order)
 
 
-def _placed(result: TensorValue, q: TensorValue, dim: int | None, rank: int, keepdim: bool) -> TensorValue:
+def _placed(result: Tensor, q: Tensor, dim: int | None, rank: int, keepdim: bool) -> Tensor:
     """Quantiles, which stand last, moved to the front, or dropped for a single one."""
     last = rank_of(result) - 1
     if rank_of(q) == 0:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onnxsmith.algorithms import padding
 from onnxsmith.algorithms.padding import Mode
 from onnxsmith.algorithms.values import Numeric, Size, rank_of
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 
@@ -20,9 +20,7 @@ MODES: dict[str, Mode] = {
 }
 
 
-def padded(
-    x: TensorValue, pad: Sequence[Size], mode: str = "constant", value: Numeric | None = None
-) -> TensorValue:
+def padded(x: Tensor, pad: Sequence[Size], mode: str = "constant", value: Numeric | None = None) -> Tensor:
     """A tensor with its last dimensions made larger, or smaller; `pad` as torch has it, the last one first."""
     rank = rank_of(x)
     before: list[Size] = [0] * rank
@@ -33,34 +31,34 @@ def padded(
 
 
 @translates("aten.constant_pad_nd.default", lifts=("x", "value"))
-def constant_pad(call: Call, x: TensorValue, pad: Sequence[Size], value: Numeric = 0) -> TensorValue:
+def constant_pad(call: Call, x: Tensor, pad: Sequence[Size], value: Numeric = 0) -> Tensor:
     return padded(x, pad, value=value)
 
 
 @translates("aten.pad.default", lifts=("x", "value"))
 def pad_(
-    call: Call, x: TensorValue, pad: Sequence[Size], mode: str = "constant", value: Numeric | None = None
-) -> TensorValue:
+    call: Call, x: Tensor, pad: Sequence[Size], mode: str = "constant", value: Numeric | None = None
+) -> Tensor:
     return padded(x, pad, mode, value)
 
 
 @translates("aten._pad_enum.default", lifts=("x", "value"))
 def pad_by_number(
-    call: Call, x: TensorValue, pad: Sequence[Size], mode: int, value: Numeric | None = None
-) -> TensorValue:
+    call: Call, x: Tensor, pad: Sequence[Size], mode: int, value: Numeric | None = None
+) -> Tensor:
     return padded(x, pad, list(MODES)[mode], value)
 
 
 @translates("aten._pad_circular.default", lifts=True)
-def circular_pad(call: Call, x: TensorValue, pad: Sequence[Size]) -> TensorValue:
+def circular_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
     return padded(x, pad, "circular")
 
 
 @translates(*[f"aten.reflection_pad{k}d.default" for k in (1, 2, 3)], lifts=True)
-def reflection_pad(call: Call, x: TensorValue, pad: Sequence[Size]) -> TensorValue:
+def reflection_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
     return padded(x, pad, "reflect")
 
 
 @translates(*[f"aten.replication_pad{k}d.default" for k in (1, 2, 3)], lifts=True)
-def replication_pad(call: Call, x: TensorValue, pad: Sequence[Size]) -> TensorValue:
+def replication_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
     return padded(x, pad, "replicate")

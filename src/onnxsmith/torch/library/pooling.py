@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,
@@ -22,7 +22,6 @@ from onnxsmith.algorithms.values import (
     reshape,
 )
 from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import Counts, repeated
 from onnxsmith.torch.library.kinds import Argument, Translated
@@ -31,13 +30,13 @@ from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 
-def batched(x: TensorValue, spatial: int) -> tuple[TensorValue, bool]:
+def batched(x: Tensor, spatial: int) -> tuple[Tensor, bool]:
     """A single sample as a batch of one, and whether it was single."""
     is_single = rank_of(x) == spatial + 1
     return (op.Unsqueeze(x, [0]) if is_single else x), is_single
 
 
-def unbatched(x: TensorValue, is_single: bool) -> TensorValue:
+def unbatched(x: Tensor, is_single: bool) -> Tensor:
     """The result of a batch of one as that of a single sample again."""
     return op.Squeeze(x, [0]) if is_single else x
 
@@ -54,7 +53,7 @@ def spatial_of(call: Call) -> int:
 )
 def max_pool(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     kernel: Counts,
     stride: Counts = (),
     padding: Counts = 0,
@@ -141,7 +140,7 @@ def _is_given(stride: Counts) -> bool:
 @translates("aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default")
 def avg_pool(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     kernel: Counts,
     stride: Counts = (),
     padding: Counts = 0,
@@ -174,9 +173,7 @@ def avg_pool(
     return unbatched(result, is_single)
 
 
-def _window_sums(
-    call: Call, x: TensorValue, kernel: list[int], stride: list[int], padding: list[int]
-) -> TensorValue:
+def _window_sums(call: Call, x: Tensor, kernel: list[int], stride: list[int], padding: list[int]) -> Tensor:
     """The sums of windows. The zeros around are made first, so that every window has all its elements."""
     spatial = len(kernel)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
@@ -203,10 +200,10 @@ def window_counts(
     stride: Sequence[int],
     padding: Sequence[int],
     with_padding: bool,
-) -> list[TensorValue]:
+) -> list[Tensor]:
     """For each dimension: how many elements of each window count, shaped to stand beside the windows."""
     spatial = len(kernel)
-    counts: list[TensorValue] = []
+    counts: list[Tensor] = []
     for k in range(spatial):
         starts = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
         end = sizes[k] + padding[k] if with_padding else sizes[k]
@@ -218,7 +215,7 @@ def window_counts(
 
 @translates("aten.max_unpool2d.default", "aten.max_unpool3d.default")
 def max_unpool(
-    call: Call, x: TensorValue, places: TensorValue, output_size: Sequence[Size], *_: Argument
+    call: Call, x: Tensor, places: Tensor, output_size: Sequence[Size], *_: Argument
 ) -> Translated:
     """Zeros, but for the values of `x` at their places."""
     spatial = spatial_of(call)
@@ -232,7 +229,7 @@ def max_unpool(
 
 @translates("aten.fractional_max_pool2d.default", "aten.fractional_max_pool3d.default")
 def fractional_max_pool(
-    call: Call, x: TensorValue, kernel: Counts, output_size: Sequence[Size], samples: TensorValue
+    call: Call, x: Tensor, kernel: Counts, output_size: Sequence[Size], samples: Tensor
 ) -> Translated:
     """The greatest of windows whose places along each dimension depend on a random number for each channel."""
     spatial = spatial_of(call)
@@ -242,7 +239,7 @@ def fractional_max_pool(
     outputs = call.output_shape()[-spatial:]
     # In two dimensions the first random number is for the width; in three they stand in order.
     order = [1, 0] if spatial == 2 else [0, 1, 2]
-    places: TensorValue | None = None
+    places: Tensor | None = None
     for axis in range(spatial):
         sample = op.Gather(samples, np.array([order[axis]]), axis=2)
         starts = _fractional_starts(sample, sizes[2 + axis], outputs[axis], widths[axis])
@@ -267,7 +264,7 @@ def fractional_max_pool(
     return [unbatched(each, is_single) for each in found]
 
 
-def _fractional_starts(sample: TensorValue, size: Size, output: Size, width: int) -> TensorValue:
+def _fractional_starts(sample: Tensor, size: Size, output: Size, width: int) -> Tensor:
     """Where windows begin, for each channel: (batch, channel, output)."""
     dtype = dtype_of(sample)
     last = size - width

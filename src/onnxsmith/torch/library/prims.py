@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import double
 from onnxsmith.algorithms.values import Numeric, Size, dtype_of, expand, int64s, rank_of, reshape
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
@@ -74,12 +73,12 @@ REDUCTIONS = {
 
 
 @translates(*UNARY)
-def unary(call: Call, x: TensorValue) -> Translated:
+def unary(call: Call, x: Tensor) -> Translated:
     return getattr(op, UNARY[call.overload])(x)
 
 
 @translates(*BINARY)
-def binary(call: Call, x: TensorValue, y: TensorValue) -> Translated:
+def binary(call: Call, x: Tensor, y: Tensor) -> Translated:
     name = BINARY[call.overload]
     name = ON_TRUTH.get(name, name) if call.dtype is DType.BOOL else name
     return getattr(op, name)(cast(x, call.dtype), cast(y, call.dtype))
@@ -87,7 +86,7 @@ def binary(call: Call, x: TensorValue, y: TensorValue) -> Translated:
 
 def _compared(x: Numeric, y: Numeric) -> DType:
     """The element type of two operands, one of which may be a number."""
-    return dtype_of(next(each for each in (x, y) if isinstance(each, TensorValue)))
+    return dtype_of(next(each for each in (x, y) if isinstance(each, Tensor)))
 
 
 @translates(*COMPARISONS)
@@ -103,7 +102,7 @@ def not_equal(call: Call, x: Numeric, y: Numeric) -> Translated:
 
 
 @translates(*BITWISE)
-def bitwise(call: Call, x: TensorValue, y: TensorValue) -> Translated:
+def bitwise(call: Call, x: Tensor, y: Tensor) -> Translated:
     on_bits, on_truth = BITWISE[call.overload]
     return getattr(op, on_truth if call.dtype is DType.BOOL else on_bits)(
         cast(x, call.dtype), cast(y, call.dtype)
@@ -112,7 +111,7 @@ def bitwise(call: Call, x: TensorValue, y: TensorValue) -> Translated:
 
 @translates(*REDUCTIONS)
 def reduction(
-    call: Call, x: TensorValue, dims: Sequence[int] | None, *, output_dtype: torch.dtype | None = None
+    call: Call, x: Tensor, dims: Sequence[int] | None, *, output_dtype: torch.dtype | None = None
 ) -> Translated:
     x = cast(x, call.dtype)
     axes = range(rank_of(x)) if dims is None else dims
@@ -124,29 +123,27 @@ def reduction(
 
 
 @translates("prims.rsqrt.default")
-def rsqrt(call: Call, x: TensorValue) -> Translated:
+def rsqrt(call: Call, x: Tensor) -> Translated:
     return op.Reciprocal(op.Sqrt(x))
 
 
 @translates("prims.log1p.default")
-def log1p(call: Call, x: TensorValue) -> Translated:
+def log1p(call: Call, x: Tensor) -> Translated:
     return double.log1p(x)
 
 
 @translates("prims.isfinite.default")
-def isfinite(call: Call, x: TensorValue) -> Translated:
+def isfinite(call: Call, x: Tensor) -> Translated:
     return op.Not(op.Or(op.IsNaN(x), op.IsInf(x))) if dtype_of(x).is_float else op.Equal(x, x)
 
 
 @translates("prims.where.default", lifts=("x", "y"))
-def where(call: Call, condition: Numeric, x: TensorValue, y: TensorValue) -> Translated:
+def where(call: Call, condition: Numeric, x: Tensor, y: Tensor) -> Translated:
     return op.Where(condition, cast(x, call.dtype), cast(y, call.dtype))
 
 
 @translates("prims.broadcast_in_dim.default", lifts=True)
-def broadcast_in_dim(
-    call: Call, x: TensorValue, shape: Sequence[Size], dimensions: Sequence[int]
-) -> Translated:
+def broadcast_in_dim(call: Call, x: Tensor, shape: Sequence[Size], dimensions: Sequence[int]) -> Translated:
     missing = [k for k in range(call.rank) if k not in dimensions]
     return expand(op.Unsqueeze(x, missing) if missing else x, call.output_shape())
 
@@ -156,24 +153,24 @@ def broadcast_in_dim(
     *("prims.squeeze.default", "prims.view_of.default", "prims.collapse.default"),
     lifts=True,
 )
-def reshaped(call: Call, x: TensorValue, *_: Argument) -> Translated:
+def reshaped(call: Call, x: Tensor, *_: Argument) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("prims.transpose.default", lifts=True)
-def transpose(call: Call, x: TensorValue, permutation: Sequence[int]) -> Translated:
+def transpose(call: Call, x: Tensor, permutation: Sequence[int]) -> Translated:
     return op.Transpose(x, perm=list(permutation)) if len(permutation) else x
 
 
 @translates("prims.cat.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[TensorValue], dim: int) -> Translated:
+def cat(call: Call, tensors: Sequence[Tensor], dim: int) -> Translated:
     return tensors[0] if len(tensors) == 1 else op.Concat(*tensors, axis=dim)
 
 
 @translates("prims.slice.default", lifts=True)
 def slice_(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     starts: Sequence[Size],
     ends: Sequence[Size],
     strides: Sequence[Size] | None = None,

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import torch
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords, Translated
@@ -66,14 +65,14 @@ def _as_aten(call: Call, found: Translation | None, args: Arguments, options: Ke
 
 
 @translates("prims.cbrt.default")
-def cbrt(call: Call, x: TensorValue) -> Translated:
+def cbrt(call: Call, x: Tensor) -> Translated:
     return op.Mul(op.Sign(x), op.Pow(op.Abs(x), cast(1 / 3, dtype_of(x))))
 
 
 @translates("prims.var.default")
 def var(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dims: Sequence[int] | None,
     correction: float | None = 1,
     *,
@@ -107,7 +106,7 @@ def fft_c2c(call: Call, x: Complex, *, dim: Sequence[int], forward: bool) -> Tra
 
 
 @translates("prims.fft_r2c.default")
-def fft_r2c(call: Call, x: TensorValue, *, dim: Sequence[int], onesided: bool) -> Translated:
+def fft_r2c(call: Call, x: Tensor, *, dim: Sequence[int], onesided: bool) -> Translated:
     return fft.fft_r2c(call, x, dim, 0, onesided)
 
 

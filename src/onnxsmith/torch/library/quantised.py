@@ -7,9 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, as_tensor, axis_of, dtype_of, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Translated
@@ -19,14 +18,14 @@ from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: A scale or a zero point: a number, or a tensor of one element.
-Parameter: TypeAlias = TensorValue | float
+Parameter: TypeAlias = Tensor | float
 
 _RANGES = {(0, 255): DType.UINT8, (-128, 127): DType.INT8}
 
 
 def _quantised(
-    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, dtype: DType, axis: int | None
-) -> TensorValue:
+    x: Tensor, scale: Tensor, zero: Tensor, low: int, high: int, dtype: DType, axis: int | None
+) -> Tensor:
     """Whole numbers: as QuantizeLinear where its range is asked for, else rounded, clipped and cast."""
     given = {} if axis is None else {"axis": axis}
     if _RANGES.get((low, high)) is dtype:
@@ -36,7 +35,7 @@ def _quantised(
     return cast(op.Clip(rounded, np.float32(low), np.float32(high)), dtype)
 
 
-def _restored(q: TensorValue, scale: TensorValue, zero: TensorValue, axis: int | None) -> TensorValue:
+def _restored(q: Tensor, scale: Tensor, zero: Tensor, axis: int | None) -> Tensor:
     given = {} if axis is None else {"axis": axis}
     if dtype_of(q) in (DType.UINT8, DType.INT8):
         return op.DequantizeLinear(q, scale, cast(zero, dtype_of(q)), **given)
@@ -44,12 +43,12 @@ def _restored(q: TensorValue, scale: TensorValue, zero: TensorValue, axis: int |
     return op.Mul(cast(op.Sub(cast(q, DType.INT32), cast(zero, DType.INT32)), DType.FLOAT), scale)
 
 
-def _beside(value: TensorValue, x: TensorValue, axis: int | None) -> TensorValue:
+def _beside(value: Tensor, x: Tensor, axis: int | None) -> Tensor:
     """A number for each channel, shaped to stand beside the tensor."""
     return value if axis is None else op.Reshape(value, [-1] + [1] * (rank_of(x) - axis - 1))
 
 
-def _scalar(value: Parameter, dtype: DType) -> TensorValue:
+def _scalar(value: Parameter, dtype: DType) -> Tensor:
     """A parameter, given as a number or as a tensor of one element, as a scalar."""
     made = as_tensor(value, dtype)
     return op.Reshape(made, np.zeros(0, np.int64)) if rank_of(made) else made
@@ -62,11 +61,11 @@ def _scalar(value: Parameter, dtype: DType) -> TensorValue:
 )
 def quantize_per_tensor(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     scale: Parameter,
     zero_point: Parameter,
-    quant_min: int | TensorValue,
-    quant_max: int | TensorValue,
+    quant_min: int | Tensor,
+    quant_max: int | Tensor,
     dtype: torch.dtype,
 ) -> Translated:
     if not isinstance(quant_min, int) or not isinstance(quant_max, int):
@@ -82,7 +81,7 @@ def quantize_per_tensor(
 )
 def dequantize_per_tensor(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     scale: Parameter,
     zero_point: Parameter,
     *_: Argument,
@@ -94,9 +93,9 @@ def dequantize_per_tensor(
 @translates("quantized_decomposed.quantize_per_channel.default")
 def quantize_per_channel(
     call: Call,
-    x: TensorValue,
-    scales: TensorValue,
-    zero_points: TensorValue,
+    x: Tensor,
+    scales: Tensor,
+    zero_points: Tensor,
     axis: int,
     quant_min: int,
     quant_max: int,
@@ -112,9 +111,9 @@ def quantize_per_channel(
 @translates("quantized_decomposed.dequantize_per_channel.default")
 def dequantize_per_channel(
     call: Call,
-    x: TensorValue,
-    scales: TensorValue,
-    zero_points: TensorValue | None,
+    x: Tensor,
+    scales: Tensor,
+    zero_points: Tensor | None,
     axis: int,
     *_: Argument,
     out_dtype: torch.dtype | None = None,
@@ -124,9 +123,7 @@ def dequantize_per_channel(
     return _restored(x, cast(scales, DType.FLOAT), zero_points, axis_of(axis, rank_of(x)))
 
 
-def _fake(
-    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, axis: int | None
-) -> TensorValue:
+def _fake(x: Tensor, scale: Tensor, zero: Tensor, low: int, high: int, axis: int | None) -> Tensor:
     """Quantised and restored. A narrower range than a byte's is clipped before, in the numbers it stands for."""
     given = dtype_of(x)
     x = cast(x, DType.FLOAT)
@@ -142,15 +139,13 @@ def _fake(
     return cast(_restored(q, scale, zero, axis), given)
 
 
-def _faked(
-    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, axis: int | None
-) -> TensorValue:
+def _faked(x: Tensor, scale: Tensor, zero: Tensor, low: int, high: int, axis: int | None) -> Tensor:
     """The same with torch's gradient: that of the identity in the range, 0 outside of it."""
     result = _fake(x, scale, zero, low, high, axis)
     if not is_training():
         return result
 
-    def formula(g: TensorValue) -> list[TensorValue]:
+    def formula(g: Tensor) -> list[Tensor]:
         steps, offset = (_beside(each, x, axis) for each in (scale, zero))
         q = op.Add(op.Round(op.Div(cast(x, DType.FLOAT), steps)), cast(offset, DType.FLOAT))
         is_inside = op.And(op.GreaterOrEqual(q, np.float32(low)), op.LessOrEqual(q, np.float32(high)))
@@ -163,7 +158,7 @@ def _faked(
     "aten.fake_quantize_per_tensor_affine.default", "aten.fake_quantize_per_tensor_affine.tensor_qparams"
 )
 def fake_quantize_per_tensor(
-    call: Call, x: TensorValue, scale: Parameter, zero_point: Parameter, quant_min: int, quant_max: int
+    call: Call, x: Tensor, scale: Parameter, zero_point: Parameter, quant_min: int, quant_max: int
 ) -> Translated:
     return _faked(
         x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None
@@ -173,9 +168,9 @@ def fake_quantize_per_tensor(
 @translates("aten.fake_quantize_per_channel_affine.default")
 def fake_quantize_per_channel(
     call: Call,
-    x: TensorValue,
-    scale: TensorValue,
-    zero_point: TensorValue,
+    x: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
     axis: int,
     quant_min: int,
     quant_max: int,
@@ -187,5 +182,5 @@ def fake_quantize_per_channel(
 
 
 @translates("aten._int_mm.default")
-def int_mm(call: Call, x: TensorValue, y: Numeric) -> Translated:
+def int_mm(call: Call, x: Tensor, y: Numeric) -> Translated:
     return op.MatMulInteger(x, y)

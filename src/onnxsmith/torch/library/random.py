@@ -11,9 +11,8 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, Size, constant, dtype_of, filled, int64s, is_static, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
@@ -26,7 +25,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 _WITHOUT_KERNELS = 22
 
 
-def drawn_uniform(sizes: Sequence[Size], dtype: DType) -> TensorValue:
+def drawn_uniform(sizes: Sequence[Size], dtype: DType) -> Tensor:
     """Numbers from 0 up to 1, without 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     # ONNX Runtime draws numbers below opset 22 only; what it still draws there is which elements a dropout keeps.
@@ -39,7 +38,7 @@ def drawn_uniform(sizes: Sequence[Size], dtype: DType) -> TensorValue:
     return cast(op.Min(result, limit), dtype)
 
 
-def drawn_normal(sizes: Sequence[Size], dtype: DType) -> TensorValue:
+def drawn_normal(sizes: Sequence[Size], dtype: DType) -> Tensor:
     """Numbers of mean 0 and variance 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     if op.version < _WITHOUT_KERNELS:
@@ -51,14 +50,14 @@ def drawn_normal(sizes: Sequence[Size], dtype: DType) -> TensorValue:
     return cast(op.Mul(length, op.Cos(angle)), dtype)
 
 
-def _drawn(name: str, sizes: Sequence[Size], dtype: DType) -> TensorValue:
+def _drawn(name: str, sizes: Sequence[Size], dtype: DType) -> Tensor:
     if is_static(sizes):
         result = getattr(op, name)(shape=sizes or [1], dtype=dtype)
         return result if sizes else op.Squeeze(result, [0])
     return getattr(op, name + "Like")(filled(sizes, 0, dtype), dtype=dtype)
 
 
-def _uniform_of_bits(name: str, sizes: Sequence[Size], dtype: DType) -> TensorValue:
+def _uniform_of_bits(name: str, sizes: Sequence[Size], dtype: DType) -> Tensor:
     """Numbers whose binary digits are each kept, or not, by a dropout."""
     digits = 53 if dtype is DType.DOUBLE else 24
     ones = filled([digits, *sizes], 1, DType.FLOAT)
@@ -73,7 +72,7 @@ def _sizes(call: Call) -> list[Size]:
     return call.output_shape()
 
 
-def _positive_uniform(call: Call) -> TensorValue:
+def _positive_uniform(call: Call) -> Tensor:
     """Numbers from 0 up to 1 without either."""
     return op.Max(drawn_uniform(_sizes(call), _computed(call)), cast(_TINY, _computed(call)))
 
@@ -102,7 +101,7 @@ def randn(call: Call, *_: Argument, **__: Argument) -> Translated:
     return drawn_normal(_sizes(call), call.dtype)
 
 
-def _whole(call: Call, low: Numeric, high: Numeric) -> TensorValue:
+def _whole(call: Call, low: Numeric, high: Numeric) -> Tensor:
     """Whole numbers from `low` up to `high`, without it."""
     computed = DType.DOUBLE
     first, end = cast(low, computed), cast(high, computed)
@@ -121,27 +120,27 @@ def randint_low(call: Call, low: Numeric, high: Numeric, size: Sequence[Size], *
 
 
 @translates("aten.randint_like.default", "aten.randint_like.generator", "aten.randint_like.Tensor")
-def randint_like(call: Call, x: TensorValue, high: Numeric, **_: Argument) -> Translated:
+def randint_like(call: Call, x: Tensor, high: Numeric, **_: Argument) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.randint_like.low_dtype", "aten.randint_like.low_generator_dtype")
-def randint_like_low(call: Call, x: TensorValue, low: Numeric, high: Numeric, **_: Argument) -> Translated:
+def randint_like_low(call: Call, x: Tensor, low: Numeric, high: Numeric, **_: Argument) -> Translated:
     return _whole(call, low, high)
 
 
 @translates("aten.random.from")
-def random_from(call: Call, x: TensorValue, low: int, high: int | None, **_: Argument) -> Translated:
+def random_from(call: Call, x: Tensor, low: int, high: int | None, **_: Argument) -> Translated:
     return _whole(call, low, _limit(dtype_of(x)) if high is None else high)
 
 
 @translates("aten.random.to")
-def random_to(call: Call, x: TensorValue, high: int, **_: Argument) -> Translated:
+def random_to(call: Call, x: Tensor, high: int, **_: Argument) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.random.default")
-def random_all(call: Call, x: TensorValue, **_: Argument) -> Translated:
+def random_all(call: Call, x: Tensor, **_: Argument) -> Translated:
     return _whole(call, 0, _limit(dtype_of(x)))
 
 
@@ -154,54 +153,48 @@ def _limit(dtype: DType) -> int:
 
 
 @translates("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor")
-def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Argument) -> TensorValue:
+def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Argument) -> Tensor:
     numbers = drawn_normal(_sizes(call), call.dtype)
     return op.Add(op.Mul(numbers, cast(std, call.dtype)), cast(mean, call.dtype))
 
 
 @translates("aten.normal.float_float")
-def normal_of_size(
-    call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Argument
-) -> TensorValue:
+def normal_of_size(call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Argument) -> Tensor:
     return normal(call, mean, std)
 
 
 @translates("aten.normal_functional.default")
 def normal_functional(
-    call: Call, x: TensorValue, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Argument
-) -> TensorValue:
+    call: Call, x: Tensor, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Argument
+) -> Tensor:
     return normal(call, mean, std)
 
 
 @translates("aten.log_normal.default")
-def log_normal(
-    call: Call, x: TensorValue, mean: Numeric = 1.0, std: Numeric = 2.0, **_: Argument
-) -> TensorValue:
+def log_normal(call: Call, x: Tensor, mean: Numeric = 1.0, std: Numeric = 2.0, **_: Argument) -> Tensor:
     return op.Exp(normal(call, mean, std))
 
 
 @translates("aten.uniform.default")
-def uniform(
-    call: Call, x: TensorValue | None, low: float = 0.0, high: float = 1.0, **_: Argument
-) -> TensorValue:
+def uniform(call: Call, x: Tensor | None, low: float = 0.0, high: float = 1.0, **_: Argument) -> Tensor:
     numbers = op.Mul(drawn_uniform(_sizes(call), call.dtype), cast(high - low, call.dtype))
     return op.Add(numbers, cast(low, call.dtype))
 
 
 @translates("aten.exponential.default")
-def exponential(call: Call, x: TensorValue, lambd: float = 1.0, **_: Argument) -> Translated:
+def exponential(call: Call, x: Tensor, lambd: float = 1.0, **_: Argument) -> Translated:
     return op.Div(op.Neg(op.Log(_positive_uniform(call))), cast(lambd, _computed(call)))
 
 
 @translates("aten.cauchy.default")
-def cauchy(call: Call, x: TensorValue, median: float = 0.0, sigma: float = 1.0, **_: Argument) -> Translated:
+def cauchy(call: Call, x: Tensor, median: float = 0.0, sigma: float = 1.0, **_: Argument) -> Translated:
     computed = _computed(call)
     angle = op.Mul(op.Sub(_positive_uniform(call), cast(0.5, computed)), cast(np.pi, computed))
     return op.Add(op.Mul(op.Tan(angle), cast(sigma, computed)), cast(median, computed))
 
 
 @translates("aten.geometric.default")
-def geometric(call: Call, x: TensorValue, p: float, **_: Argument) -> Translated:
+def geometric(call: Call, x: Tensor, p: float, **_: Argument) -> Translated:
     if p == 1:
         return filled(_sizes(call), 1, call.dtype)
     computed = _computed(call)
@@ -210,16 +203,16 @@ def geometric(call: Call, x: TensorValue, p: float, **_: Argument) -> Translated
 
 
 @translates("aten.bernoulli.default")
-def bernoulli(call: Call, x: TensorValue, **_: Argument) -> Translated:
+def bernoulli(call: Call, x: Tensor, **_: Argument) -> Translated:
     return _bernoulli(call, x)
 
 
 @translates("aten.bernoulli.p", "aten.bernoulli.Tensor")
-def bernoulli_of(call: Call, x: TensorValue, p: Numeric, **_: Argument) -> Translated:
+def bernoulli_of(call: Call, x: Tensor, p: Numeric, **_: Argument) -> Translated:
     return _bernoulli(call, p)
 
 
-def _bernoulli(call: Call, chance: Numeric) -> TensorValue:
+def _bernoulli(call: Call, chance: Numeric) -> Tensor:
     computed = _computed(call)
     return op.Less(drawn_uniform(_sizes(call), computed), cast(chance, computed))
 
@@ -233,7 +226,7 @@ def randperm(call: Call, n: Size, **_: Argument) -> Translated:
 
 @translates("aten.multinomial.default")
 def multinomial(
-    call: Call, x: TensorValue, num_samples: Size, replacement: bool = False, **_: Argument
+    call: Call, x: Tensor, num_samples: Size, replacement: bool = False, **_: Argument
 ) -> Translated:
     dtype = DType.DOUBLE if x.dtype is DType.DOUBLE else DType.FLOAT
     chances = cast(x, dtype)
@@ -253,7 +246,7 @@ def multinomial(
 @translates("aten.rrelu.default")
 def rrelu(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     lower: float = 0.125,
     upper: float = 1 / 3,
     training: bool = False,

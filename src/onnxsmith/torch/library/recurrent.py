@@ -8,17 +8,16 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms import recurrent
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.recurrent import CellWeights, Kind, Layers
 from onnxsmith.algorithms.values import Numeric, Size, as_size, cast, converted, dtype_of, int64s, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.types.dtypes import DType
 
 #: A state, or that of an LSTM and its cell.
-States: TypeAlias = TensorValue | Sequence[TensorValue]
+States: TypeAlias = Tensor | Sequence[Tensor]
 
 
 def _kind(call: Call) -> Kind:
@@ -29,16 +28,16 @@ def _kind(call: Call) -> Kind:
     return "RNN_RELU" if "rnn_relu" in call.overload else "RNN"
 
 
-def _as_list(states: States) -> list[TensorValue]:
-    return [states] if isinstance(states, TensorValue) else list(states)
+def _as_list(states: States) -> list[Tensor]:
+    return [states] if isinstance(states, Tensor) else list(states)
 
 
 @translates("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
 def layers(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     hx: States,
-    params: Sequence[TensorValue],
+    params: Sequence[Tensor],
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -55,10 +54,10 @@ def layers(
 @translates("aten.lstm.data", "aten.gru.data", "aten.rnn_tanh.data", "aten.rnn_relu.data")
 def packed_layers(
     call: Call,
-    data: TensorValue,
-    batch_sizes: TensorValue,
+    data: Tensor,
+    batch_sizes: Tensor,
     hx: States,
-    params: Sequence[TensorValue],
+    params: Sequence[Tensor],
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -76,7 +75,7 @@ def packed_layers(
 
 
 @translates("aten._pack_padded_sequence.default")
-def pack_padded_sequence(call: Call, x: TensorValue, lengths: TensorValue, batch_first: bool) -> Translated:
+def pack_padded_sequence(call: Call, x: Tensor, lengths: Tensor, batch_first: bool) -> Translated:
     x = op.Transpose(x, perm=[1, 0, *range(2, rank_of(x))]) if batch_first else x
     return list(recurrent.pack_padded(x, lengths))
 
@@ -84,8 +83,8 @@ def pack_padded_sequence(call: Call, x: TensorValue, lengths: TensorValue, batch
 @translates("aten._pad_packed_sequence.default")
 def pad_packed_sequence(
     call: Call,
-    data: TensorValue,
-    batch_sizes: TensorValue,
+    data: Tensor,
+    batch_sizes: Tensor,
     batch_first: bool,
     padding_value: Numeric,
     total_length: Size,
@@ -108,12 +107,12 @@ def pad_packed_sequence(
 @translates("aten.lstm_cell.default")
 def lstm_cell(
     call: Call,
-    x: TensorValue,
-    hx: Sequence[TensorValue],
-    w_ih: TensorValue,
-    w_hh: TensorValue,
-    b_ih: TensorValue | None = None,
-    b_hh: TensorValue | None = None,
+    x: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Translated:
     return list(recurrent.lstm_cell(x, hx[0], hx[1], CellWeights(w_ih, w_hh, b_ih, b_hh)))
 
@@ -121,12 +120,12 @@ def lstm_cell(
 @translates("aten.gru_cell.default")
 def gru_cell(
     call: Call,
-    x: TensorValue,
-    hx: TensorValue,
-    w_ih: TensorValue,
-    w_hh: TensorValue,
-    b_ih: TensorValue | None = None,
-    b_hh: TensorValue | None = None,
+    x: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Translated:
     return recurrent.gru_cell(x, hx, CellWeights(w_ih, w_hh, b_ih, b_hh))
 
@@ -134,12 +133,12 @@ def gru_cell(
 @translates("aten.rnn_tanh_cell.default", "aten.rnn_relu_cell.default")
 def rnn_cell(
     call: Call,
-    x: TensorValue,
-    hx: TensorValue,
-    w_ih: TensorValue,
-    w_hh: TensorValue,
-    b_ih: TensorValue | None = None,
-    b_hh: TensorValue | None = None,
+    x: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
 ) -> Translated:
     weights = CellWeights(w_ih, w_hh, b_ih, b_hh)
     return recurrent.rnn_cell(x, hx, weights, has_relu="relu" in call.overload)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import padded, unfolded, window_places
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import batched, unbatched
@@ -23,8 +22,8 @@ _PADDINGS = ("zeros", "border", "reflection")
 @translates("aten.grid_sampler.default", "aten.grid_sampler_2d.default", "aten.grid_sampler_3d.default")
 def grid_sampler(
     call: Call,
-    x: TensorValue,
-    grid: TensorValue,
+    x: Tensor,
+    grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
@@ -44,7 +43,7 @@ def grid_sampler(
 @translates("aten.im2col.default", lifts=True)
 def im2col(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     kernel_size: Sequence[int],
     dilation: Sequence[int],
     padding: Sequence[int],
@@ -67,7 +66,7 @@ def im2col(
 @translates("aten.col2im.default", lifts=True)
 def col2im(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     output_size: Sequence[Size],
     kernel_size: Sequence[int],
     dilation: Sequence[int],
@@ -101,7 +100,7 @@ def col2im(
 
 
 @translates("aten.pixel_shuffle.default", lifts=True)
-def pixel_shuffle(call: Call, x: TensorValue, upscale_factor: int) -> Translated:
+def pixel_shuffle(call: Call, x: Tensor, upscale_factor: int) -> Translated:
     if rank_of(x) == 4 and dtype_of(x).is_float:
         return op.DepthToSpace(x, blocksize=upscale_factor, mode="CRD")
     sizes = call.shape_of(x)
@@ -113,7 +112,7 @@ def pixel_shuffle(call: Call, x: TensorValue, upscale_factor: int) -> Translated
 
 
 @translates("aten.pixel_unshuffle.default", lifts=True)
-def pixel_unshuffle(call: Call, x: TensorValue, downscale_factor: int) -> Translated:
+def pixel_unshuffle(call: Call, x: Tensor, downscale_factor: int) -> Translated:
     sizes = call.shape_of(x)
     rank, r = len(sizes), downscale_factor
     apart = reshape(x, [*sizes[:-2], sizes[-2] // r, r, sizes[-1] // r, r])
@@ -123,7 +122,7 @@ def pixel_unshuffle(call: Call, x: TensorValue, downscale_factor: int) -> Transl
 
 
 @translates("aten.channel_shuffle.default", "aten.native_channel_shuffle.default", lifts=True)
-def channel_shuffle(call: Call, x: TensorValue, groups: int) -> Translated:
+def channel_shuffle(call: Call, x: Tensor, groups: int) -> Translated:
     sizes = call.shape_of(x)
     apart = reshape(x, [sizes[0], groups, sizes[1] // groups, *sizes[2:]])
     return reshape(op.Transpose(apart, perm=[0, 2, 1, *range(3, len(sizes) + 1)]), sizes)

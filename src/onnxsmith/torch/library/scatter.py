@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import scattering
 from onnxsmith.algorithms.indexing import at_least_vector, masked_positions
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.scattering import Reduction
 from onnxsmith.algorithms.values import (
     Numeric,
@@ -27,7 +27,6 @@ from onnxsmith.algorithms.values import (
     sizes_of,
 )
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -61,19 +60,19 @@ def _reduction(call: Call, reduce: str | None) -> Reduction | None:
 
 def _scatter(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dim: int,
-    index: TensorValue,
+    index: Tensor,
     source: Numeric,
     reduce: str | None,
     include_self: bool = True,
-) -> TensorValue:
+) -> Tensor:
     """torch's scatter: scalars count as vectors, and the source may be larger than the index."""
     if 0 in dimensions_of(index):
         return x  # an empty index may have any number of dimensions
     is_scalar = rank_of(x) == 0
     x, index = at_least_vector(x), at_least_vector(index)
-    if isinstance(source, TensorValue) and not isinstance(source, Number):
+    if isinstance(source, Tensor) and not isinstance(source, Number):
         written = at_least_vector(converted(source, dtype_of(x)))
     else:
         written = filled(sizes_of(index), source, dtype_of(x))
@@ -83,28 +82,28 @@ def _scatter(
 
 
 @translates("aten.scatter.src", "aten.scatter.value", lifts=("x", "source"))
-def scatter(call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric) -> Translated:
+def scatter(call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric) -> Translated:
     return _scatter(call, x, dim, index, source, None)
 
 
 @translates("aten.scatter.reduce", "aten.scatter.value_reduce", lifts=("x", "source"))
 def scatter_with(
-    call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric, *, reduce: str
+    call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric, *, reduce: str
 ) -> Translated:
     return _scatter(call, x, dim, index, source, reduce)
 
 
 @translates("aten.scatter_add.default", lifts=("x", "source"))
-def scatter_add(call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric) -> Translated:
+def scatter_add(call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric) -> Translated:
     return _scatter(call, x, dim, index, source, "add")
 
 
 @translates("aten.scatter_reduce.two", lifts=("x", "source"))
 def scatter_reduce(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dim: int,
-    index: TensorValue,
+    index: Tensor,
     source: Numeric,
     reduce: str,
     *,
@@ -118,13 +117,13 @@ def scatter_reduce(
 
 def _index_write(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dim: int,
-    index: TensorValue,
-    source: TensorValue,
+    index: Tensor,
+    source: Tensor,
     reduce: str | None,
     include_self: bool = True,
-) -> TensorValue:
+) -> Tensor:
     """A write of whole slices, at positions along one dimension."""
     is_scalar = rank_of(x) == 0
     x, source = at_least_vector(x), at_least_vector(converted(source, dtype_of(x)))
@@ -135,7 +134,7 @@ def _index_write(
 
 @translates("aten.index_add.default", lifts=("x", "source"))
 def index_add(
-    call: Call, x: TensorValue, dim: int, index: TensorValue, source: TensorValue, *, alpha: Numeric = 1
+    call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Numeric = 1
 ) -> Translated:
     if isinstance(alpha, complex):
         raise call.refuse("a complex factor")
@@ -144,24 +143,24 @@ def index_add(
     return _index_write(call, x, dim, index, source, "add")
 
 
-def _scaled(source: TensorValue, factor: Numeric) -> TensorValue:
+def _scaled(source: Tensor, factor: Numeric) -> Tensor:
     if dtype_of(source) is DType.BOOL:
         return op.And(source, cast(factor, DType.BOOL))
     return op.Mul(source, cast(factor, dtype_of(source)))
 
 
 @translates("aten.index_copy.default", lifts=("x", "source"))
-def index_copy(call: Call, x: TensorValue, dim: int, index: TensorValue, source: TensorValue) -> Translated:
+def index_copy(call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Translated:
     return _index_write(call, x, dim, index, source, None)
 
 
 @translates("aten.index_reduce.default")
 def index_reduce(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dim: int,
-    index: TensorValue,
-    source: TensorValue,
+    index: Tensor,
+    source: Tensor,
     reduce: str,
     *,
     include_self: bool = True,
@@ -170,7 +169,7 @@ def index_reduce(
 
 
 @translates("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor", lifts=("x", "value"))
-def index_fill(call: Call, x: TensorValue, dim: int, index: TensorValue, value: TensorValue) -> Translated:
+def index_fill(call: Call, x: Tensor, dim: int, index: Tensor, value: Tensor) -> Translated:
     index, filling = at_least_vector(index), cast(value, call.dtype)
     rank = max(rank_of(x), 1)
     axis = axis_of(dim, rank)
@@ -190,8 +189,8 @@ def index_fill(call: Call, x: TensorValue, dim: int, index: TensorValue, value: 
 @translates("aten.slice_scatter.default", lifts=("x", "source"))
 def slice_scatter(
     call: Call,
-    x: TensorValue,
-    source: TensorValue,
+    x: Tensor,
+    source: Tensor,
     dim: int = 0,
     start: Size | None = None,
     end: Size | None = None,
@@ -210,17 +209,17 @@ def slice_scatter(
 
 
 @translates("aten.select_scatter.default", lifts=("x", "source"))
-def select_scatter(call: Call, x: TensorValue, source: TensorValue, dim: int, index: Size) -> Translated:
+def select_scatter(call: Call, x: Tensor, source: Tensor, dim: int, index: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
     return _index_write(
         call, x, axis, _vector(index), op.Unsqueeze(converted(source, call.dtype), [axis]), None
     )
 
 
-def _vector(index: Size) -> TensorValue:
+def _vector(index: Size) -> Tensor:
     """A position as a tensor of one."""
     positions = int64s([index])
-    return positions if isinstance(positions, TensorValue) else op.Identity(positions)
+    return positions if isinstance(positions, Tensor) else op.Identity(positions)
 
 
 # -- index_put, put --------------------------------------------------------------------------------------
@@ -232,9 +231,9 @@ def _vector(index: Size) -> TensorValue:
 )
 def index_put(
     call: Call,
-    x: TensorValue,
-    indices: Sequence[TensorValue | None],
-    values: TensorValue,
+    x: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
     accumulate: bool = False,
     unsafe: bool = False,
 ) -> Translated:
@@ -243,7 +242,7 @@ def index_put(
 
 @translates("aten._unsafe_masked_index_put_accumulate.default", lifts=("x", "values"))
 def masked_index_put(
-    call: Call, x: TensorValue, mask: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue
+    call: Call, x: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
 ) -> Translated:
     if 0 in dimensions_of(x):
         return x
@@ -252,12 +251,10 @@ def masked_index_put(
 
 
 @translates("aten.put.default", lifts=("x", "source"))
-def put(
-    call: Call, x: TensorValue, index: TensorValue, source: TensorValue, accumulate: bool = False
-) -> Translated:
+def put(call: Call, x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Translated:
     return scattering.put_flat(x, index, converted(source, call.dtype), accumulate)
 
 
 @translates("aten.masked_scatter.default", lifts=("x", "source"))
-def masked_scatter(call: Call, x: TensorValue, mask: TensorValue, source: TensorValue) -> Translated:
+def masked_scatter(call: Call, x: Tensor, mask: Tensor, source: Tensor) -> Translated:
     return scattering.masked_scatter(x, mask, converted(source, call.dtype))

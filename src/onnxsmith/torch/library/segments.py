@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxsmith.algorithms import segments
 from onnxsmith.algorithms.segments import Reduction
 from onnxsmith.algorithms.values import axis_of, converted, rank_of
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.types.dtypes import DType
@@ -14,16 +14,16 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.segment_reduce.default")
 def segment_reduce(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     reduce: Reduction,
     *,
-    lengths: TensorValue | None = None,
-    indices: TensorValue | None = None,
-    offsets: TensorValue | None = None,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
     axis: int = 0,
     unsafe: bool = False,
     initial: float | None = None,
-) -> TensorValue:
+) -> Tensor:
     # ONNX Runtime scatters halves, but does not reduce them.
     x = converted(x, DType.FLOAT) if x.dtype in (DType.FLOAT16, DType.BFLOAT16) else x
     axis = axis_of(axis, rank_of(x))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,
@@ -20,7 +20,6 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.algorithms.values import expand as expanded
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.padding import padded
@@ -40,22 +39,22 @@ NO_END = 9223372036854775807
     "aten.view_copy.default",
     lifts=True,
 )
-def view(call: Call, x: TensorValue, size: Sequence[Size]) -> Translated:
+def view(call: Call, x: Tensor, size: Sequence[Size]) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.view_as.default", "aten.reshape_as.default", lifts=True)
-def view_as(call: Call, x: TensorValue, other: Numeric) -> Translated:
+def view_as(call: Call, x: Tensor, other: Numeric) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default", lifts=True)
-def flatten(call: Call, x: TensorValue, *_: Argument) -> Translated:
+def flatten(call: Call, x: Tensor, *_: Argument) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.permute.default", "aten.permute_copy.default", lifts=True)
-def permute(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
+def permute(call: Call, x: Tensor, dims: Sequence[int]) -> Translated:
     order = [axis_of(each, len(dims)) for each in dims]
     return x if order == list(range(len(order))) else op.Transpose(x, perm=order)
 
@@ -64,7 +63,7 @@ def permute(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
     *("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", "aten.transpose_copy.int"),
     lifts=True,
 )
-def transpose(call: Call, x: TensorValue, a: int, b: int) -> Translated:
+def transpose(call: Call, x: Tensor, a: int, b: int) -> Translated:
     rank = rank_of(x)
     a, b = axis_of(a, rank), axis_of(b, rank)
     order = list(range(rank))
@@ -75,7 +74,7 @@ def transpose(call: Call, x: TensorValue, a: int, b: int) -> Translated:
 
 
 @translates("aten.t.default", "aten.numpy_T.default", "aten.mT.default", "aten.adjoint.default", lifts=True)
-def matrix_transpose(call: Call, x: TensorValue) -> Translated:
+def matrix_transpose(call: Call, x: Tensor) -> Translated:
     rank = rank_of(x)
     if rank < 2:
         return x
@@ -88,7 +87,7 @@ def matrix_transpose(call: Call, x: TensorValue) -> Translated:
     "aten.movedim.int", "aten.moveaxis.int", "aten.movedim.intlist", "aten.moveaxis.intlist", lifts=True
 )
 def movedim(
-    call: Call, x: TensorValue, source: int | Sequence[int], destination: int | Sequence[int]
+    call: Call, x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Translated:
     rank = rank_of(x)
     sources = [axis_of(each, rank) for each in ([source] if isinstance(source, int) else source)]
@@ -102,17 +101,17 @@ def movedim(
 
 
 @translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)
-def expand(call: Call, x: TensorValue, size: Sequence[Size]) -> Translated:
+def expand(call: Call, x: Tensor, size: Sequence[Size]) -> Translated:
     return expanded(x, call.output_shape())
 
 
 @translates("aten.expand_as.default", lifts=True)
-def expand_as(call: Call, x: TensorValue, other: Numeric) -> Translated:
+def expand_as(call: Call, x: Tensor, other: Numeric) -> Translated:
     return expanded(x, call.output_shape())
 
 
 @translates("aten.unsqueeze.default", "aten.unsqueeze_copy.default", lifts=True)
-def unsqueeze(call: Call, x: TensorValue, dim: int) -> Translated:
+def unsqueeze(call: Call, x: Tensor, dim: int) -> Translated:
     return op.Unsqueeze(x, [axis_of(dim, rank_of(x) + 1)])
 
 
@@ -121,7 +120,7 @@ def unsqueeze(call: Call, x: TensorValue, dim: int) -> Translated:
     *("aten.squeeze_copy.default", "aten.squeeze_copy.dim", "aten.squeeze_copy.dims"),
     lifts=True,
 )
-def squeeze(call: Call, x: TensorValue, dim: int | Sequence[int] | None = None) -> Translated:
+def squeeze(call: Call, x: Tensor, dim: int | Sequence[int] | None = None) -> Translated:
     shape = dimensions_of(x)
     if dim is None and not all(isinstance(each, int) for each in shape):
         return op.Squeeze(x)  # without axes it takes away what is 1 when the model runs
@@ -138,7 +137,7 @@ def squeeze(call: Call, x: TensorValue, dim: int | Sequence[int] | None = None) 
 @translates("aten.slice.Tensor", "aten.slice_copy.Tensor", lifts=True)
 def slice_(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     dim: int = 0,
     start: Size | None = None,
     end: Size | None = None,
@@ -159,7 +158,7 @@ def slice_(
 
 
 @translates("aten.narrow.default", lifts=True)
-def narrow(call: Call, x: TensorValue, dim: int, start: Size, length: Size) -> Translated:
+def narrow(call: Call, x: Tensor, dim: int, start: Size, length: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
     if isinstance(start, int) and start < 0:
         start = start + call.size(x, axis)
@@ -167,7 +166,7 @@ def narrow(call: Call, x: TensorValue, dim: int, start: Size, length: Size) -> T
 
 
 @translates("aten.select.int", "aten.select_copy.int", lifts=True)
-def select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translated:
+def select(call: Call, x: Tensor, dim: int, index: Tensor) -> Translated:
     position = (
         index
         if isinstance(index, int)
@@ -179,19 +178,19 @@ def select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translat
 
 
 @translates("aten.cat.default", "aten.concat.default", "aten.concatenate.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[TensorValue], dim: int = 0) -> Translated:
+def cat(call: Call, tensors: Sequence[Tensor], dim: int = 0) -> Translated:
     # torch leaves out empty vectors among tensors of more dimensions.
     kept = [each for each in tensors if rank_of(each) == call.rank and not _is_empty_vector(each, call)]
     parts = [cast(each, call.dtype) for each in (kept or tensors[:1])]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis_of(dim, call.rank))
 
 
-def _is_empty_vector(x: TensorValue, call: Call) -> bool:
+def _is_empty_vector(x: Tensor, call: Call) -> bool:
     return dimensions_of(x) == (0,) and call.rank != 1
 
 
 @translates("aten.stack.default", lifts=("tensors",))
-def stack(call: Call, tensors: Sequence[TensorValue], dim: int = 0) -> Translated:
+def stack(call: Call, tensors: Sequence[Tensor], dim: int = 0) -> Translated:
     axis = axis_of(dim, call.rank)
     parts = [op.Unsqueeze(cast(each, call.dtype), [axis]) for each in tensors]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis)
@@ -204,7 +203,7 @@ def stack(call: Call, tensors: Sequence[TensorValue], dim: int = 0) -> Translate
     *("aten.split_with_sizes_copy.default",),
     lifts=True,
 )
-def split(call: Call, x: TensorValue, sizes: Size | Sequence[Size], dim: int = 0) -> Translated:
+def split(call: Call, x: Tensor, sizes: Size | Sequence[Size], dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
     lengths = [call.output_shape(k)[axis] for k in range(len(call.outputs))]
     if len(lengths) == 1:
@@ -213,7 +212,7 @@ def split(call: Call, x: TensorValue, sizes: Size | Sequence[Size], dim: int = 0
 
 
 @translates("aten.tensor_split.tensor_indices_or_sections", lifts=True)
-def split_at(call: Call, x: TensorValue, places: TensorValue, dim: int = 0) -> Translated:
+def split_at(call: Call, x: Tensor, places: Tensor, dim: int = 0) -> Translated:
     if rank_of(places) == 0:
         raise call.refuse("as many parts as the data says")
     axes, count = np.array([axis_of(dim, rank_of(x))]), len(call.outputs)
@@ -223,13 +222,13 @@ def split_at(call: Call, x: TensorValue, places: TensorValue, dim: int = 0) -> T
 
 
 @translates("aten.unbind.int", "aten.unbind_copy.int", lifts=True)
-def unbind(call: Call, x: TensorValue, dim: int = 0) -> Translated:
+def unbind(call: Call, x: Tensor, dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
     return [op.Gather(x, np.array(k), axis=axis) for k in range(len(call.outputs))]
 
 
 @translates("aten.repeat.default", "aten.tile.default", lifts=True)
-def repeat(call: Call, x: TensorValue, repeats: Sequence[Size]) -> Translated:
+def repeat(call: Call, x: Tensor, repeats: Sequence[Size]) -> Translated:
     missing = len(repeats) - rank_of(x)
     if missing > 0:
         x = op.Unsqueeze(x, list(range(missing)))
@@ -238,7 +237,7 @@ def repeat(call: Call, x: TensorValue, repeats: Sequence[Size]) -> Translated:
 
 
 @translates("aten.roll.default", lifts=True)
-def roll(call: Call, x: TensorValue, shifts: Sequence[Size], dims: Sequence[int] = ()) -> Translated:
+def roll(call: Call, x: Tensor, shifts: Sequence[Size], dims: Sequence[int] = ()) -> Translated:
     if not len(dims):
         flat = op.Reshape(x, np.array([-1], np.int64))
         return reshape(_rolled(call, flat, shifts[0], 0), call.output_shape())
@@ -247,7 +246,7 @@ def roll(call: Call, x: TensorValue, shifts: Sequence[Size], dims: Sequence[int]
     return x
 
 
-def _rolled(call: Call, x: TensorValue, shift: Size, axis: int) -> TensorValue:
+def _rolled(call: Call, x: Tensor, shift: Size, axis: int) -> Tensor:
     """A tensor of which the last elements along an axis come first."""
     size = call.size(x, axis)
     if isinstance(size, int) and size < 2:
@@ -263,10 +262,10 @@ def _rolled(call: Call, x: TensorValue, shift: Size, axis: int) -> TensorValue:
 
 
 @translates("aten._chunk_cat.default", lifts=("tensors",))
-def chunk_cat(call: Call, tensors: Sequence[TensorValue], dim: int, count: int) -> Translated:
+def chunk_cat(call: Call, tensors: Sequence[Tensor], dim: int, count: int) -> Translated:
     """Each tensor cut into so many equal chunks, the last filled up with zeros; the chunks' contents side by side."""
     axis = axis_of(dim, rank_of(tensors[0]))
-    parts: list[TensorValue] = []
+    parts: list[Tensor] = []
     for each in tensors:
         sizes = call.shape_of(each)
         missing = -sizes[axis] % count
@@ -282,7 +281,7 @@ def chunk_cat(call: Call, tensors: Sequence[TensorValue], dim: int, count: int) 
 
 
 @translates("aten.flip.default", lifts=True)
-def flip(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
+def flip(call: Call, x: Tensor, dims: Sequence[int]) -> Translated:
     axes = [axis_of(each, rank_of(x)) for each in dims] if rank_of(x) else []
     if not axes:
         return x
@@ -291,30 +290,30 @@ def flip(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
 
 
 @translates("aten.sym_size.int")
-def sym_size(call: Call, x: TensorValue, dim: int) -> Translated:
+def sym_size(call: Call, x: Tensor, dim: int) -> Translated:
     value = call.output
     return value if isinstance(value, int) else call.sizes.axis(x, dim)
 
 
 @translates("aten.sym_numel.default", "aten.sym_stride.int", "aten.sym_storage_offset.default")
-def sym_number(call: Call, x: TensorValue, *_: Argument) -> Translated:
+def sym_number(call: Call, x: Tensor, *_: Argument) -> Translated:
     return call.output_numbers()[0]
 
 
 @translates("aten.sym_size.default", "aten.sym_stride.default")
-def sym_numbers(call: Call, x: TensorValue) -> Translated:
+def sym_numbers(call: Call, x: Tensor) -> Translated:
     return call.output_numbers()
 
 
 @translates(
     "aten.sym_is_contiguous.default", "aten.is_contiguous.default", "aten.is_contiguous.memory_format"
 )
-def is_contiguous(call: Call, x: TensorValue, *_: Argument) -> Translated:
+def is_contiguous(call: Call, x: Tensor, *_: Argument) -> Translated:
     if not isinstance(call.output, bool):
         raise call.refuse("sizes decide whether memory is contiguous")
     return call.output
 
 
 @translates("aten.item.default", "aten._local_scalar_dense.default")
-def item(call: Call, x: TensorValue) -> Translated:
+def item(call: Call, x: Tensor) -> Translated:
     return as_number(op.Reshape(x, np.array([], np.int64)).as_number())

@@ -11,9 +11,8 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import packed
 from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, cast, constant, int64s, like, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.fft import resized, scaled
@@ -41,7 +40,7 @@ class Pieces:
         """With what torch has where nothing is said."""
         return Pieces(size, size // 4 if hop is None else hop, size if width is None else width)
 
-    def places(self, count: Size) -> TensorValue:
+    def places(self, count: Size) -> Tensor:
         """For each of so many pieces, where its numbers stand in the signal."""
         starts = op.Mul(op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1)), np.int64(self.hop))
         return op.Add(op.Unsqueeze(starts, [1]), np.arange(self.size)[None, :])
@@ -181,7 +180,7 @@ def istft(
     return made.as_value()
 
 
-def _overlapped(frames: TensorValue, pieces: Pieces, batch: Sequence[Size], count: Size) -> TensorValue:
+def _overlapped(frames: Tensor, pieces: Pieces, batch: Sequence[Size], count: Size) -> Tensor:
     """Pieces added up at their places."""
     places = op.Reshape(pieces.places(count), [-1])
     total = pieces.size + pieces.hop * (count - 1)

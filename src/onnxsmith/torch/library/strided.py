@@ -13,7 +13,7 @@ from torch._prims_common import is_contiguous_or_false
 
 from onnxsmith.algorithms import diagonals
 from onnxsmith.algorithms.indexing import at_least_vector, flattened
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     Size,
     axis_of,
@@ -23,7 +23,6 @@ from onnxsmith.algorithms.values import (
     rank_of,
     reshape,
 )
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import TorchSize, Translated
 from onnxsmith.torch.library.padding import padded
@@ -35,26 +34,24 @@ from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.diagonal.default", "aten.diagonal_copy.default", lifts=True)
-def diagonal(call: Call, x: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Translated:
+def diagonal(call: Call, x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Translated:
     return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.linalg_diagonal.default", lifts=True)
-def matrix_diagonal(
-    call: Call, x: TensorValue, *, offset: int = 0, dim1: int = -2, dim2: int = -1
-) -> Translated:
+def matrix_diagonal(call: Call, x: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Translated:
     return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.diagonal_scatter.default", lifts=("x", "source"))
 def diagonal_scatter(
-    call: Call, x: TensorValue, source: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1
+    call: Call, x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Translated:
     return diagonals.diagonal_scatter(x, converted(source, call.dtype), offset, dim1, dim2)
 
 
 @translates("aten.diag_embed.default", lifts=True)
-def diag_embed(call: Call, x: TensorValue, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Translated:
+def diag_embed(call: Call, x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Translated:
     rank = call.rank
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
     order = [*(k for k in range(rank) if k not in (first, second)), first, second]
@@ -62,14 +59,14 @@ def diag_embed(call: Call, x: TensorValue, offset: int = 0, dim1: int = -2, dim2
 
 
 @translates("aten.diag.default", lifts=True)
-def diag(call: Call, x: TensorValue, offset: int = 0) -> Translated:
+def diag(call: Call, x: Tensor, offset: int = 0) -> Translated:
     if rank_of(x) == 1:
         return diagonals.embedded(x, offset)
     return diagonals.diagonal(x, offset, length=call.output_shape()[0])
 
 
 @translates("aten.trace.default", lifts=True)
-def trace(call: Call, x: TensorValue) -> Translated:
+def trace(call: Call, x: Tensor) -> Translated:
     rows, columns = call.input_fake().shape
     shorter = typed("TorchSize", torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
     length = call.sizes.size(shorter)
@@ -80,7 +77,7 @@ def trace(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("aten.unfold.default", "aten.unfold_copy.default", lifts=True)
-def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Translated:
+def unfold(call: Call, x: Tensor, dim: int, size: int, step: int) -> Translated:
     rank = rank_of(x)
     if rank == 0:
         return op.Slice(at_least_vector(x), np.array([0]), np.array([size]), np.array([0]))
@@ -109,9 +106,7 @@ def _places(layout: Sequence[int]) -> np.ndarray[Any, Any]:
     return result
 
 
-def _strided_index(
-    call: Call, sizes: Sequence[Size], strides: Sequence[Size], offset: Size | None
-) -> TensorValue:
+def _strided_index(call: Call, sizes: Sequence[Size], strides: Sequence[Size], offset: Size | None) -> Tensor:
     """For each element of a strided view, its number among the elements of the argument that it is a view of."""
     fake = call.input_fake()
     own = fake.storage_offset()
@@ -132,14 +127,14 @@ def _strided_index(
     index = cast(offset, DType.INT64)
     for size, stride in zip(sizes, strides, strict=True):
         steps = op.Mul(counted(size), cast(stride, DType.INT64))
-        index = op.Add(op.Unsqueeze(index, [-1]) if isinstance(index, TensorValue) else index, steps)
-    return index if isinstance(index, TensorValue) else constant(index)
+        index = op.Add(op.Unsqueeze(index, [-1]) if isinstance(index, Tensor) else index, steps)
+    return index if isinstance(index, Tensor) else constant(index)
 
 
 @translates("aten.as_strided.default", "aten.as_strided_copy.default", lifts=True)
 def as_strided(
     call: Call,
-    x: TensorValue,
+    x: Tensor,
     size: Sequence[Size],
     stride: Sequence[Size],
     storage_offset: Size | None = None,
@@ -150,8 +145,8 @@ def as_strided(
 @translates("aten.as_strided_scatter.default", lifts=("x", "source"))
 def as_strided_scatter(
     call: Call,
-    x: TensorValue,
-    source: TensorValue,
+    x: Tensor,
+    source: Tensor,
     size: Sequence[Size],
     stride: Sequence[Size],
     storage_offset: Size | None = None,
@@ -162,7 +157,7 @@ def as_strided_scatter(
 
 
 @translates("aten.resize.default", "aten.resize_as.default", lifts=True)
-def resize(call: Call, x: TensorValue, size: Sequence[Size] | TensorValue, *_: str) -> Translated:
+def resize(call: Call, x: Tensor, size: Sequence[Size] | Tensor, *_: str) -> Translated:
     if not is_contiguous_or_false(call.input_fake()):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)

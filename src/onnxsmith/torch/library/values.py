@@ -12,7 +12,8 @@ import torch
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray
+from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Fake
@@ -20,7 +21,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @overload
-def cast(value: TensorValue, dtype: DType | torch.dtype) -> TensorValue: ...
+def cast(value: Tensor, dtype: DType | torch.dtype) -> Tensor: ...
 @overload
 def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrArray: ...
 def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrArray:
@@ -39,7 +40,7 @@ def promoted(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:
     return [values.cast(each, dtype) for each in operands]
 
 
-def tensors(call: Call, *operands: values.Numeric) -> list[TensorValue]:
+def tensors(call: Call, *operands: values.Numeric) -> list[Tensor]:
     """The operands as tensors, in the element type of the result."""
     dtype = call.dtype
     return [values.as_tensor(each, dtype) for each in operands]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import constant
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -15,7 +14,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @translates("torchvision.nms.default")
-def nms(call: Call, boxes: TensorValue, scores: TensorValue, iou_threshold: float) -> Translated:
+def nms(call: Call, boxes: Tensor, scores: Tensor, iou_threshold: float) -> Translated:
     """The places of boxes that no better one overlaps, the best first."""
     found = op.NonMaxSuppression(
         op.Unsqueeze(cast(boxes, DType.FLOAT), [0]),
@@ -29,8 +28,8 @@ def nms(call: Call, boxes: TensorValue, scores: TensorValue, iou_threshold: floa
 @translates("torchvision.roi_align.default")
 def roi_align(
     call: Call,
-    x: TensorValue,
-    rois: TensorValue,
+    x: Tensor,
+    rois: Tensor,
     spatial_scale: float,
     pooled_height: int,
     pooled_width: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.algorithms.linalg.ldl import factored, solved
 from onnxsmith.algorithms.linalg.matrices import expanded
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
@@ -24,9 +24,7 @@ def ldl_factor(call: Call, a: Given, *, hermitian: bool = False, check_errors: b
 
 @translates_complex("aten.linalg_ldl_solve.default")
 @translates("aten.linalg_ldl_solve.default")
-def ldl_solve(
-    call: Call, factors: Given, pivots: TensorValue, b: Given, *, hermitian: bool = False
-) -> Translated:
+def ldl_solve(call: Call, factors: Given, pivots: Tensor, b: Given, *, hermitian: bool = False) -> Translated:
     if is_empty(factors, b):
         return empty_results(call)
     right = expanded(matrix(b), call.output_shape())

@@ -20,9 +20,8 @@ from onnxsmith.algorithms.linalg.lu import (
     unpacked,
 )
 from onnxsmith.algorithms.linalg.matrices import ZERO, expanded, sizes
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import converted, filled, int64s, product, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.kinds import Given, Translated
@@ -65,14 +64,14 @@ def lu(call: Call, a: Given, *, pivot: bool = True) -> Translated:
     return [_with_zeros(exchange_matrix(order, shape[-2]), factors), lower.as_value(), upper.as_value()]
 
 
-def _with_zeros(value: TensorValue, like: Field) -> Given:
+def _with_zeros(value: Tensor, like: Field) -> Given:
     return parts_of(value) if like.is_complex else value
 
 
 @translates_complex("aten.lu_unpack.default")
 @translates("aten.lu_unpack.default")
 def lu_unpack(
-    call: Call, factors: Given, pivots: TensorValue, unpack_data: bool = True, unpack_pivots: bool = True
+    call: Call, factors: Given, pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Translated:
     if is_empty(factors):
         return empty_with_identities(call, [0, 1])
@@ -90,7 +89,7 @@ def lu_unpack(
 @translates_complex("aten.linalg_lu_solve.default")
 @translates("aten.linalg_lu_solve.default")
 def lu_solve(
-    call: Call, factors: Given, pivots: TensorValue, b: Given, *, left: bool = True, adjoint: bool = False
+    call: Call, factors: Given, pivots: Tensor, b: Given, *, left: bool = True, adjoint: bool = False
 ) -> Translated:
     if is_empty(factors, b):
         return empty_results(call)
@@ -107,7 +106,7 @@ def lu_solve(
 
 @translates_complex("aten.lu_solve.default")
 @translates("aten.lu_solve.default")
-def lu_solve_old(call: Call, b: Given, factors: Given, pivots: TensorValue) -> Translated:
+def lu_solve_old(call: Call, b: Given, factors: Given, pivots: Tensor) -> Translated:
     return lu_solve(call, factors, pivots, b)
 
 

@@ -8,7 +8,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.linalg.matrices import expanded, identity
 from onnxsmith.algorithms.values import filled, has_zero
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Given, Translated
@@ -25,7 +25,7 @@ def is_empty(*tensors: Given | Field) -> bool:
     return any(0 in (_real_part(each).type.shape or ()) for each in tensors)
 
 
-def _real_part(value: Given | Field) -> TensorValue:
+def _real_part(value: Given | Field) -> Tensor:
     if isinstance(value, Field):
         return value.re
     return value.real if isinstance(value, Complex) else value

@@ -8,7 +8,7 @@ import torch
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_length, vector_length
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
@@ -36,7 +36,7 @@ def vector_norm(
     keepdim: bool = False,
     *,
     dtype: torch.dtype | None = None,
-) -> TensorValue:
+) -> Tensor:
     return vector_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
 
@@ -54,27 +54,25 @@ def norm(
     keepdim: bool = False,
     *,
     dtype: torch.dtype | None = None,
-) -> TensorValue:
+) -> Tensor:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
 
 
 @translates_complex(*WHOLE_NORMS)
 @translates(*WHOLE_NORMS)
-def norm_of_all(
-    call: Call, x: Given, p: float | None = 2, *, dtype: torch.dtype | None = None
-) -> TensorValue:
+def norm_of_all(call: Call, x: Given, p: float | None = 2, *, dtype: torch.dtype | None = None) -> Tensor:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
 
 
 @translates_complex("aten.frobenius_norm.dim")
 @translates("aten.frobenius_norm.dim")
-def frobenius_norm(call: Call, x: Given, dim: int | Sequence[int], keepdim: bool = False) -> TensorValue:
+def frobenius_norm(call: Call, x: Given, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
     return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
 @translates_complex("aten.dist.default")
 @translates("aten.dist.default")
-def dist(call: Call, x: Given, y: Given, p: float = 2) -> TensorValue:
+def dist(call: Call, x: Given, y: Given, p: float = 2) -> Tensor:
     return vector_length(operand_of(call, x) - operand_of(call, y), p, None, False)
 
 

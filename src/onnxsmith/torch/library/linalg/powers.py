@@ -11,9 +11,8 @@ from onnxsmith.algorithms.linalg.powers import cross as cross_of
 from onnxsmith.algorithms.linalg.powers import matrix_exp as exponential
 from onnxsmith.algorithms.linalg.powers import matrix_power as power_of
 from onnxsmith.algorithms.linalg.powers import powers
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, axis_of, cast, expand, filled, rank_of
-from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.kinds import Given, Translated, sizes_in
@@ -45,7 +44,7 @@ def matrix_power(call: Call, a: Given, n: int) -> Translated:
 
 
 @translates("aten.linalg_vecdot.default", "aten.vdot.default")
-def vecdot(call: Call, x: TensorValue, y: TensorValue, *, dim: int = -1) -> Translated:
+def vecdot(call: Call, x: Tensor, y: Tensor, *, dim: int = -1) -> Translated:
     product = op.Mul(cast(x, call.dtype), cast(y, call.dtype))
     return op.ReduceSum(product, [axis_of(dim, rank_of(product))], keepdims=0)
 

@@ -12,9 +12,8 @@ from onnxsmith.algorithms.linalg import jacobi
 from onnxsmith.algorithms.linalg.jacobi import singular_values
 from onnxsmith.algorithms.linalg.matrices import ZERO
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import cast, greatest, rank_of, sizes_of
-from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import (
@@ -84,12 +83,10 @@ def svdvals(call: Call, a: Given, *, driver: str | None = None) -> Translated:
 
 
 #: A limit for all matrices, or a tensor of one for each.
-Limit: TypeAlias = "TensorValue | float"
+Limit: TypeAlias = "Tensor | float"
 
 
-def tolerance(
-    call: Call, a: Field, largest: TensorValue, atol: Limit | None, rtol: Limit | None
-) -> TensorValue:
+def tolerance(call: Call, a: Field, largest: Tensor, atol: Limit | None, rtol: Limit | None) -> Tensor:
     """Below which a singular value counts as zero: torch's default is the precision times the larger size."""
     shape = sizes_of(a.re)
     relative: TensorOrArray
@@ -108,18 +105,18 @@ def tolerance(
 
 def _beside(value: TensorOrArray | np.float64) -> TensorOrArray | np.float64:
     """A tolerance for each matrix beside its values, of which there is one dimension more."""
-    if not isinstance(value, TensorValue) or rank_of(value) == 0:
+    if not isinstance(value, Tensor) or rank_of(value) == 0:
         return value
     return op.Unsqueeze(value, [rank_of(value)])
 
 
-def _values(a: Field, hermitian: bool) -> TensorValue:
+def _values(a: Field, hermitian: bool) -> Tensor:
     if hermitian:
         return op.Abs(jacobi.eigh(jacobi.symmetric(a, False))[0])
     return singular_values(a)
 
 
-def _largest(values: TensorValue) -> TensorValue:
+def _largest(values: Tensor) -> Tensor:
     return op.ReduceMax(values, [rank_of(values) - 1], keepdims=1)
 
 
