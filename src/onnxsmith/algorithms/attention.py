@@ -58,7 +58,7 @@ def attention(
         return op.MatMul(_thinned(op.Softmax(scores, axis=-1), dropout), value)
     weights = op.Softmax(scores, axis=-1)
     # A softmax of minus infinities is not a number.
-    weights = op.Where(op.IsNaN(weights), like(0, query), weights)
+    weights = op.Where(op.IsNaN(weights), 0, weights)
     return op.MatMul(_thinned(weights, dropout), value)
 
 
@@ -73,14 +73,14 @@ def _scores(
     """How queries go with keys, minus infinity where there is no attention."""
     rank = rank_of(key)
     turned = op.Transpose(key, perm=[*range(rank - 2), rank - 1, rank - 2])
-    scores = op.MatMul(op.Mul(query, _scale(query, scale)), turned)
+    scores = op.MatMul(query * _scale(query, scale), turned)
     if is_causal:
         scores = op.Where(_causal(query, key), scores, like(-np.inf, query))
     if mask is None:
         return scores
     if dtype_of(mask) is DType.BOOL:
         return op.Where(mask, scores, like(-np.inf, query))
-    return op.Add(scores, converted(mask, dtype_of(query)))
+    return scores + converted(mask, dtype_of(query))
 
 
 @algorithm(by_size=True)
@@ -95,8 +95,8 @@ def logarithms_of_weights(
     """The logarithm of the sum of all weights of each query, before they are divided by it."""
     scores = _scores(query, key, mask, is_causal=is_causal, scale=scale)
     largest = op.ReduceMax(scores, np.array([-1]), keepdims=1)
-    total = op.ReduceSum(op.Exp(op.Sub(scores, largest)), np.array([-1]), keepdims=0)
-    return op.Add(op.Log(total), op.Squeeze(largest, [-1]))
+    total = op.ReduceSum(op.Exp(scores - largest), np.array([-1]), keepdims=0)
+    return op.Log(total) + op.Squeeze(largest, [-1])
 
 
 def _scale(query: Tensor, scale: float | Number | None) -> TensorOrArray:

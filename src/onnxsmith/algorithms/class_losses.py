@@ -34,15 +34,15 @@ def likelihood(
     """For each target: minus the weighted entry of its class, and its weight; both zero where it is ignored."""
     axis = class_axis(x)
     target = converted(target, DType.INT64)
-    counts = op.Not(op.Equal(target, np.int64(ignored)))
-    safe = op.Where(counts, target, np.int64(0))
+    counts = ~op.Equal(target, ignored)
+    safe = op.Where(counts, target, 0)
     picked = op.GatherElements(x, op.Unsqueeze(safe, [axis]), axis=axis)
-    loss = op.Neg(op.Squeeze(picked, [axis]))
+    loss = -op.Squeeze(picked, [axis])
     zero = like(0, x)
     if weight is None:
         return op.Where(counts, loss, zero), converted(counts, dtype_of(x))
     weights = op.Where(counts, op.Gather(converted(weight, dtype_of(x)), safe, axis=0), zero)
-    return op.Where(counts, op.Mul(loss, weights), zero), weights
+    return op.Where(counts, loss * weights, zero), weights
 
 
 def settled(loss: Tensor, weights: Tensor, reduction: Reduction) -> Tensor:
@@ -50,7 +50,7 @@ def settled(loss: Tensor, weights: Tensor, reduction: Reduction) -> Tensor:
     if reduction == "none":
         return loss
     total = reduced(loss, "sum")
-    return total if reduction == "sum" else op.Div(total, reduced(weights, "sum"))
+    return total if reduction == "sum" else total / reduced(weights, "sum")
 
 
 @algorithm(by_size=True)
@@ -73,12 +73,12 @@ def cross_entropy(
     result = settled(loss, weights, reduction)
     if not smoothing:
         return result
-    weighted = logarithms if weight is None else op.Mul(logarithms, _beside(weight, logarithms))
-    smooth = op.Neg(op.ReduceSum(weighted, np.array([axis]), keepdims=0))
-    counts = op.Not(op.Equal(converted(target, DType.INT64), np.int64(ignored)))
+    weighted = logarithms if weight is None else logarithms * _beside(weight, logarithms)
+    smooth = -op.ReduceSum(weighted, np.array([axis]), keepdims=0)
+    counts = ~op.Equal(converted(target, DType.INT64), np.int64(ignored))
     smooth = op.Where(counts, smooth, like(0, x))
     share = op.Div(like(smoothing, x), cast(size_of(x, axis), dtype_of(x)))
-    return op.Add(op.Mul(result, like(1 - smoothing, x)), op.Mul(settled(smooth, weights, reduction), share))
+    return result * like(1 - smoothing, x) + settled(smooth, weights, reduction) * share
 
 
 def _beside(weight: Tensor, x: Tensor) -> Tensor:
@@ -98,17 +98,17 @@ def _against_probabilities(
     dtype, axis = dtype_of(logarithms), class_axis(logarithms)
     if smoothing:
         share = op.Div(like(smoothing, logarithms), cast(size_of(logarithms, axis), dtype))
-        target = op.Add(op.Mul(target, like(1 - smoothing, logarithms)), share)
-    products = op.Mul(logarithms, target)
+        target = target * like(1 - smoothing, logarithms) + share
+    products = logarithms * target
     if weight is not None:
-        products = op.Mul(products, _beside(weight, products))
+        products = products * _beside(weight, products)
     if reduction == "none":
-        return op.Neg(op.ReduceSum(products, np.array([axis]), keepdims=0))
-    total = op.Neg(reduced(products, "sum"))
+        return -op.ReduceSum(products, np.array([axis]), keepdims=0)
+    total = -reduced(products, "sum")
     if reduction == "sum":
         return total
     others = [size for k, size in enumerate(sizes_of(logarithms)) if k != axis]
-    return op.Div(total, cast(product(others), dtype))
+    return total / cast(product(others), dtype)
 
 
 # -- margins ---------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _rows(x: Tensor) -> Tensor:
 
 def _above_zero(x: Tensor) -> Tensor:
     """Elements greater than zero, and zero elsewhere; zero itself has no gradient, which `Max` would share."""
-    return op.Where(op.Greater(x, like(0, x)), x, like(0, x))
+    return op.Where(x > 0, x, 0)
 
 
 @algorithm
@@ -137,14 +137,14 @@ def multi_margin(
     rows = _rows(x)
     targets = op.Reshape(target, [-1, 1])
     picked = op.GatherElements(rows, targets, axis=1)
-    loss = _above_zero(op.Add(op.Sub(cast(margin, dtype_of(x)), picked), rows))
+    loss = _above_zero(op.Sub(cast(margin, dtype_of(x)), picked) + rows)
     if is_squared:
-        loss = op.Mul(loss, loss)
+        loss = loss * loss
     if weight is not None:
-        loss = op.Mul(loss, op.Gather(weight, targets, axis=0))
+        loss = loss * op.Gather(weight, targets, axis=0)
     is_target = op.Equal(counted(size_of(rows, 1)), targets)
     # The mean takes in the right class, with a loss of zero.
-    return op.ReduceMean(op.Where(is_target, like(0, x), loss), np.array([1]), keepdims=0)
+    return op.ReduceMean(op.Where(is_target, 0, loss), np.array([1]), keepdims=0)
 
 
 @algorithm
@@ -152,15 +152,15 @@ def multilabel_margin(x: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Each row of targets lists classes, up to the first negative one: the loss of each, and which classes it has."""
     rows, targets = _rows(x), _rows(target)
     zero = like(0, x)
-    is_end = converted(op.Less(targets, np.int64(0)), DType.INT64)
-    counts = op.Equal(op.CumSum(is_end, np.int64(1)), np.int64(0))
+    is_end = converted(targets < 0, DType.INT64)
+    counts = op.Equal(op.CumSum(is_end, np.int64(1)), 0)
     safe = op.Where(counts, targets, np.int64(0))
     classes = size_of(rows, 1)
     # (sample, listed class, class)
-    is_it = op.And(op.Equal(op.Unsqueeze(safe, [2]), counted(classes)), op.Unsqueeze(counts, [2]))
+    is_it = op.Equal(op.Unsqueeze(safe, [2]), counted(classes)) & op.Unsqueeze(counts, [2])
     is_target = op.ReduceMax(converted(is_it, dtype_of(x)), np.array([1]), keepdims=1)
     picked = op.Unsqueeze(op.GatherElements(rows, safe, axis=1), [2])
-    loss = _above_zero(op.Add(op.Sub(like(1, x), picked), op.Unsqueeze(rows, [1])))
-    matters = op.And(op.Unsqueeze(counts, [2]), op.Equal(is_target, zero))
+    loss = _above_zero(1 - picked + op.Unsqueeze(rows, [1]))
+    matters = op.Unsqueeze(counts, [2]) & op.Equal(is_target, zero)
     loss = op.ReduceSum(op.Where(matters, loss, zero), np.array([1, 2]), keepdims=0)
-    return op.Div(loss, cast(classes, dtype_of(x))), op.Squeeze(is_target, [1])
+    return loss / cast(classes, dtype_of(x)), op.Squeeze(is_target, [1])

@@ -65,7 +65,7 @@ def exact(
     columns = reshape(windows, [batch, groups, inner, product(outputs)])
     rows = reshape(weight, [groups, features // groups, inner])
     result = reshape(op.MatMul(rows, columns), [batch, features, *outputs])
-    return result if bias is None else op.Add(result, beside_channels(bias, spatial))
+    return result if bias is None else result + beside_channels(bias, spatial)
 
 
 def beside_channels(bias: Tensor, spatial: int) -> Tensor:
@@ -110,7 +110,7 @@ def transposed(
         x, weight, strides=stride, dilations=dilation, group=groups, pads=[*padding, *cut]
     )
     result = padded(result, [0] * spatial, zeros)
-    return result if bias is None else op.Add(result, beside_channels(bias, spatial))
+    return result if bias is None else result + beside_channels(bias, spatial)
 
 
 @algorithm(name="transposed_convolution", by_size=True)

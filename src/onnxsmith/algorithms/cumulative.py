@@ -17,7 +17,6 @@ from onnxsmith.algorithms.values import (
     counted,
     dtype_of,
     expand,
-    like,
     rank_of,
     size_of,
     sizes_of,
@@ -40,13 +39,13 @@ def running(values: Sequence[Tensor], axis: int, combine: Combine) -> list[Tenso
     column = as_column(places, axis, rank_of(values[0]))
 
     def body(i: Tensor, keep: Tensor, distance: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
-        source = op.Max(op.Sub(places, distance), np.int64(0))
+        source = op.Max(places - distance, 0)
         before = [op.Gather(each, source, axis=axis) for each in state]
-        has_before = op.GreaterOrEqual(column, distance)
+        has_before = column >= distance
         both = combine(before, state)
         after = [op.Where(has_before, a, b) for a, b in zip(both, state, strict=True)]
-        distance = op.Mul(distance, np.int64(2))
-        return op.Less(distance, length), distance, *after
+        distance = distance * 2
+        return distance < length, distance, *after
 
     start = op.Greater(length, np.int64(1)) if not isinstance(size, int) else np.array(size > 1)
     _, *results = repeat(start, [np.array(1, np.int64), *values], body)
@@ -63,7 +62,7 @@ def cumprod(x: Tensor, axis: int) -> Tensor:
     """The product of all elements up to each."""
     if op.has("CumProd"):
         return op.CumProd(x, np.int64(axis))
-    return running([x], axis, lambda a, b: [op.Mul(a[0], b[0])])[0]
+    return running([x], axis, lambda a, b: [a[0] * b[0]])[0]
 
 
 @algorithm
@@ -87,8 +86,8 @@ def _extreme(x: Tensor, axis: int, *, is_max: bool) -> tuple[Tensor, Tensor]:
         compare = op.GreaterOrEqual if is_max else op.LessOrEqual
         takes_last = compare(last[0], before[0])
         if dtype.is_float:
-            stays = op.And(op.IsNaN(before[0]), op.Not(op.IsNaN(last[0])))
-            takes_last = op.And(op.Or(takes_last, op.IsNaN(last[0])), op.Not(stays))
+            stays = op.IsNaN(before[0]) & ~op.IsNaN(last[0])
+            takes_last = (takes_last | op.IsNaN(last[0])) & ~stays
         return [op.Where(takes_last, a, b) for a, b in zip(last, before, strict=True)]
 
     keys, places = running([keys, expand(column, sizes_of(x))], axis, combine)
@@ -100,8 +99,8 @@ def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """log(exp(x) + exp(y)); equal infinities stay what they are."""
     largest = op.Max(x, y)
     # Of two equal infinities the difference has no value, and none is needed.
-    distance = op.Where(op.Equal(x, y), like(0, x), op.Neg(op.Abs(op.Sub(x, y))))
-    return op.Add(largest, op.Log(op.Add(op.Exp(distance), like(1, x))))
+    distance = op.Where(op.Equal(x, y), 0, -abs(x - y))
+    return largest + op.Log(op.Exp(distance) + 1)
 
 
 @algorithm

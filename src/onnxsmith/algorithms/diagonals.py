@@ -50,7 +50,7 @@ def _on_diagonal(length: Size, columns: Size, offset: int) -> Tensor:
     if isinstance(length, int) and isinstance(columns, int):
         return constant(row * columns + column + np.arange(length, dtype=np.int64) * (columns + 1))
     start, step = cast(row * columns + column, DType.INT64), cast(columns + 1, DType.INT64)
-    return op.Add(op.Mul(counted(length), step), start)
+    return counted(length) * step + start
 
 
 def length_of(rows: Size, columns: Size, offset: int) -> Size:
@@ -97,4 +97,4 @@ def _is_on_diagonal(size: Size, offset: int) -> Tensor:
     if isinstance(size, int):
         return constant(np.eye(size, k=offset, dtype=np.bool_))
     places = counted(size)
-    return op.Equal(op.Add(op.Unsqueeze(places, [1]), np.array(offset)), op.Unsqueeze(places, [0]))
+    return op.Equal(op.Unsqueeze(places, [1]) + np.array(offset), op.Unsqueeze(places, [0]))

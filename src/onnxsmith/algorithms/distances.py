@@ -6,16 +6,16 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import cast, constant, converted, counted, dtype_of, like, size_of
+from onnxsmith.algorithms.values import cast, constant, converted, counted, dtype_of, size_of
 
 
 def length(difference: Tensor, p: float) -> Tensor:
     """The p-norm of differences along the last dimension."""
     axes = np.array([-1])
     dtype = dtype_of(difference)
-    absolute = op.Abs(difference)
+    absolute = abs(difference)
     if p == 0:
-        is_apart = converted(op.Greater(absolute, like(0, difference)), dtype)
+        is_apart = converted(absolute > 0, dtype)
         return op.ReduceSum(is_apart, axes, keepdims=0)
     if p == 1:
         return op.ReduceSum(absolute, axes, keepdims=0)
@@ -30,7 +30,7 @@ def length(difference: Tensor, p: float) -> Tensor:
 @algorithm
 def between(x: Tensor, y: Tensor, p: float = 2.0) -> Tensor:
     """Between each row of one and each of the other; rows have elements."""
-    return length(op.Sub(op.Unsqueeze(x, [-2]), op.Unsqueeze(y, [-3])), p)
+    return length(op.Unsqueeze(x, [-2]) - op.Unsqueeze(y, [-3]), p)
 
 
 @algorithm
@@ -41,6 +41,6 @@ def among(x: Tensor, p: float = 2.0) -> Tensor:
         first, second = (constant(each) for each in np.triu_indices(count, 1))
     else:
         numbers = counted(count)
-        pairs = op.NonZero(op.Less(op.Unsqueeze(numbers, [1]), op.Unsqueeze(numbers, [0])))
+        pairs = op.NonZero(op.Unsqueeze(numbers, [1]) < op.Unsqueeze(numbers, [0]))
         first, second = op.Gather(pairs, np.int64(0), axis=0), op.Gather(pairs, np.int64(1), axis=0)
-    return length(op.Sub(op.Gather(x, first, axis=0), op.Gather(x, second, axis=0)), p)
+    return length(op.Gather(x, first, axis=0) - op.Gather(x, second, axis=0), p)

@@ -66,15 +66,15 @@ def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -
     """For each place along an axis, whether it is the first or other than the one before."""
     later = rows.map(lambda part: op.Slice(part, [1], [END], [axis]))
     earlier = rows.map(lambda part: op.Slice(part, [0], [-1], [axis]))
-    changes = op.Not(op.Equal(later.re, earlier.re))
+    changes = ~op.Equal(later.re, earlier.re)
     if rows.im is not None:
-        changes = op.Or(changes, op.Not(op.Equal(later.im, earlier.im)))
+        changes = changes | ~op.Equal(later.im, earlier.im)
     if equal_nan and rows.dtype.is_float:
-        changes = op.And(changes, op.Not(op.And(later.is_nan(), earlier.is_nan())))
+        changes = changes & ~(later.is_nan() & earlier.is_nan())
     others = [k for k in range(rows.rank) if k != axis]
     if others:
         total = op.ReduceSum(converted(changes, DType.INT32), others, keepdims=0)
-        changes = op.Greater(total, np.int32(0))
+        changes = total > np.int32(0)
     first = op.Concat(np.ones(1, np.bool_), changes, axis=0)
     # Nothing has no first one.
     return op.Slice(first, [0], op.Shape(rows.re, start=axis, end=axis + 1))
@@ -82,19 +82,19 @@ def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -
 
 def differs_from_next(is_new: Tensor) -> Tensor:
     """For each place of a vector, whether it is the last or other than the one behind it, from what `is_new` says."""
-    behind = op.Add(counted(size_of(is_new, 0)), np.int64(1))
+    behind = counted(size_of(is_new, 0)) + 1
     is_last = op.Equal(behind, op.Size(is_new))
-    return op.Or(is_last, op.Gather(is_new, op.Where(is_last, np.int64(0), behind)))
+    return is_last | op.Gather(is_new, op.Where(is_last, np.int64(0), behind))
 
 
 def _runs(is_new: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Of a vector in which every run has a mark at its start: which run each place is in, their lengths and starts."""
-    group = op.Sub(op.CumSum(converted(is_new, DType.INT64), np.int64(0)), np.int64(1))
+    group = op.CumSum(converted(is_new, DType.INT64), np.int64(0)) - 1
     starts = flat(op.NonZero(is_new))
     ends = op.Concat(op.Slice(starts, [1], [END]), op.Shape(is_new), axis=0)
     # Nothing has no starts, but its length is an end.
     ends = op.Slice(ends, [0], op.Shape(starts))
-    return group, op.Sub(ends, starts), starts
+    return group, ends - starts, starts
 
 
 def shaped_like(inverse: Tensor, x: Tensor) -> Tensor:

@@ -50,7 +50,7 @@ def truncated_remainder(x: Tensor, y: Tensor) -> Tensor:
     rest = op.Mod(x, _Divisor(y).safe)
     if dtype_of(x).kind == "unsigned":
         return rest
-    return op.Sub(rest, op.Mul(y, converted(_is_inexact_below(x, y, rest), dtype_of(x))))
+    return rest - y * converted(_is_inexact_below(x, y, rest), dtype_of(x))
 
 
 # -- integers --------------------------------------------------------------------------------------------
@@ -60,14 +60,14 @@ class _Divisor:
     """Integers to divide by: processors trap at 0, and where the lowest integer is divided by -1."""
 
     def __init__(self, y: Tensor) -> None:
-        self.is_zero = op.Equal(y, like(0, y)) if _may_be(y, 0) else None
+        self.is_zero = op.Equal(y, 0) if _may_be(y, 0) else None
         has_sign = dtype_of(y).kind == "signed"
-        self.is_minus_one = op.Equal(y, like(-1, y)) if has_sign and _may_be(y, -1) else None
+        self.is_minus_one = op.Equal(y, -1) if has_sign and _may_be(y, -1) else None
         traps = [each for each in (self.is_zero, self.is_minus_one) if each is not None]
         #: One where it would trap.
         self.safe = y
         if traps:
-            self.safe = op.Where(traps[0] if len(traps) == 1 else op.Or(*traps), like(1, y), y)
+            self.safe = op.Where(traps[0] if len(traps) == 1 else op.Or(*traps), 1, y)
 
 
 def _may_be(y: Tensor, value: int) -> bool:
@@ -80,19 +80,19 @@ def _floored(x: Tensor, y: Tensor, divisor: _Divisor) -> Tensor:
     """ONNX's `Div` rounds towards zero, and is one too high below it."""
     quotient = op.Div(x, divisor.safe)
     if divisor.is_minus_one is not None:
-        quotient = op.Where(divisor.is_minus_one, op.Neg(x), quotient)
+        quotient = op.Where(divisor.is_minus_one, -x, quotient)
     if divisor.is_zero is not None:
         quotient = op.Where(divisor.is_zero, like(0, x), quotient)
     if dtype_of(x).kind == "unsigned":
         return quotient
     is_off = _is_inexact_below(x, y, op.Mod(x, divisor.safe))
-    return op.Sub(quotient, converted(is_off, dtype_of(x)))
+    return quotient - converted(is_off, dtype_of(x))
 
 
 def _is_inexact_below(x: Tensor, y: Tensor, rest: Tensor) -> Tensor:
     """Where the quotient of integers has a fraction and is negative."""
     zero = like(0, x)
-    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
+    return ~op.Equal(rest, zero) & ((x < zero) ^ (y < zero))
 
 
 # -- fractions -------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ def _float_rest(x: Tensor, y: Tensor, signs_zero: bool) -> tuple[Tensor, Tensor,
     zero = like(0, x)
     plain = op.Mod(x, y, fmod=1)
     is_zero = op.Equal(plain, zero)
-    is_off = op.And(op.Not(is_zero), op.Xor(op.Less(plain, zero), op.Less(y, zero)))
-    rest = op.Where(is_off, op.Add(plain, y), plain)
+    is_off = ~is_zero & ((plain < zero) ^ (y < zero))
+    rest = op.Where(is_off, plain + y, plain)
     return plain, chosen(is_zero, copysign(plain, y), rest) if signs_zero else rest, is_off
 
 
@@ -112,10 +112,10 @@ def _float_divided(x: Tensor, y: Tensor, signs_zero: bool) -> tuple[Tensor, Tens
     """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
     zero, one = like(0, x), like(1, x)
     plain, rest, is_off = _float_rest(x, y, signs_zero)
-    quotient = op.Div(op.Sub(x, plain), y)
-    quotient = op.Where(is_off, op.Sub(quotient, one), quotient)
+    quotient = op.Div(x - plain, y)
+    quotient = op.Where(is_off, quotient - one, quotient)
     floor = op.Floor(quotient)
-    floor = op.Where(op.Greater(op.Sub(quotient, floor), like(0.5, x)), op.Add(floor, one), floor)
+    floor = op.Where(quotient - floor > 0.5, floor + one, floor)
     by_zero, ratio = op.Equal(y, zero), op.Div(x, y)
     if not signs_zero:
         return op.Where(by_zero, ratio, floor), rest

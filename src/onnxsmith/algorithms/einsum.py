@@ -175,7 +175,7 @@ def _with_dots(a: Operand, b: Operand) -> Operand:
 def _outer(a: Operand, b: Operand, labels: Sequence[str]) -> Operand:
     """A product of which nothing is summed, by broadcasting."""
     first, second = (_aligned(each, labels) for each in (a, b))
-    return Operand(op.Mul(first, second), tuple(labels))
+    return Operand(first * second, tuple(labels))
 
 
 def _aligned(operand: Operand, labels: Sequence[str]) -> Tensor:

@@ -14,7 +14,7 @@ from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, TensorOperator, op
 from onnxsmith.algorithms.special import circular, error_functions
 from onnxsmith.algorithms.special.float_parts import chosen, copysign
-from onnxsmith.algorithms.values import cast, converted, dtype_of, like
+from onnxsmith.algorithms.values import cast, converted, dtype_of
 from onnxsmith.types.dtypes import DType
 
 #: Those that are operators of ONNX.
@@ -47,7 +47,7 @@ def function_of(name: Name, x: Tensor) -> Tensor:
 
 def logarithm(x: Tensor, base: float) -> Tensor:
     """In double precision: of powers it is a whole number only with more digits than the result has."""
-    return op.Div(op.Log(converted(x, DType.DOUBLE)), np.float64(np.log(base)))
+    return op.Log(converted(x, DType.DOUBLE)) / np.log(base)
 
 
 def exp2(x: Tensor) -> Tensor:
@@ -60,52 +60,52 @@ def sign(x: Tensor) -> Tensor:
     dtype = dtype_of(x)
     if dtype is DType.BOOL:
         return x
-    return op.Where(op.IsNaN(x), like(0, x), op.Sign(x)) if dtype.is_float else op.Sign(x)
+    return op.Where(op.IsNaN(x), 0, op.Sign(x)) if dtype.is_float else op.Sign(x)
 
 
 def trunc(x: Tensor) -> Tensor:
     """Rounded towards zero, which has the sign of what was there; integers are as they are."""
-    return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
+    return chosen(x < 0, op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
 
 
 @algorithm(has_gradient=True)
 def modf(x: Tensor) -> tuple[Tensor, Tensor]:
     """The fraction and the whole number, both with the sign of what was there."""
     whole = trunc(x)
-    fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
+    fraction = op.Where(op.IsInf(x), 0, x - whole)
     return copysign(fraction, x), whole
 
 
 @algorithm(has_gradient=True)
 def cbrt(x: Tensor) -> Tensor:
     """The third root of a double, by one step of Newton's method behind a power; what is no finite number stays."""
-    zero, size = np.float64(0), op.Abs(x)
+    zero, size = np.float64(0), abs(x)
     root = op.Pow(size, np.float64(1 / 3))
-    square = op.Mul(root, root)
-    better = op.Sub(root, op.Div(op.Sub(root, op.Div(size, square)), np.float64(3)))
-    better = op.Where(op.Less(x, zero), op.Neg(better), better)
-    is_plain = op.And(op.Greater(size, zero), op.Less(size, np.float64(np.inf)))
+    square = root * root
+    better = root - (root - size / square) / 3
+    better = op.Where(x < zero, -better, better)
+    is_plain = (size > zero) & (size < np.inf)
     return op.Where(is_plain, better, x)
 
 
 def is_nan(x: Tensor) -> Tensor:
     """True if it is no number; of integers, never."""
-    return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
+    return op.IsNaN(x) if dtype_of(x).is_float else ~op.Equal(x, x)
 
 
 def is_infinite(x: Tensor) -> Tensor:
     """True if it is infinite; of integers, never."""
-    return op.IsInf(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
+    return op.IsInf(x) if dtype_of(x).is_float else ~op.Equal(x, x)
 
 
 def maximum(x: Tensor, y: Tensor) -> Tensor:
     """The larger one, and NaN beside NaN; of truth values, whether one is true."""
-    return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.Max(x, y)
+    return x | y if dtype_of(x) is DType.BOOL else op.Max(x, y)
 
 
 def minimum(x: Tensor, y: Tensor) -> Tensor:
     """The smaller one, and NaN beside NaN; of truth values, whether both are true."""
-    return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)
+    return x & y if dtype_of(x) is DType.BOOL else op.Min(x, y)
 
 
 @algorithm(has_gradient=True)
@@ -130,4 +130,4 @@ def _takes_first(x: Tensor) -> bool:
 
 
 def _number_of(beats: TensorOperator, x: Tensor, y: Tensor) -> Tensor:
-    return chosen(op.Or(beats(x, y), op.IsNaN(y)), x, y)
+    return chosen(beats(x, y) | op.IsNaN(y), x, y)

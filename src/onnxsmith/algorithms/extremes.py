@@ -77,7 +77,7 @@ def extreme_place(x: Field, axis: int, *, is_max: bool) -> Tensor:
         return _first_hole_or(holes, find(x.re, axis=axis, keepdims=1), axis)
     worst = lowest(dtype) if is_max else highest(dtype)
     best = reduce(op.Where(holes, worst, x.re), [axis], keepdims=1)
-    is_best = op.And(op.Equal(x.re, best), op.Not(holes))
+    is_best = op.Equal(x.re, best) & ~holes
     # Those whose real part is not the best come behind those whose imaginary part is infinitely bad.
     return _first_hole_or(holes, _first_among(is_best, imaginary(x), axis, is_max=is_max), axis)
 
@@ -88,7 +88,7 @@ def _first_among(chosen: Tensor, key: Tensor, axis: int, *, is_max: bool) -> Ten
     worst = lowest(dtype) if is_max else highest(dtype)
     reduce = op.ReduceMax if is_max else op.ReduceMin
     best = reduce(op.Where(chosen, key, worst), [axis], keepdims=1)
-    found = op.And(chosen, op.Equal(key, best))
+    found = chosen & op.Equal(key, best)
     return op.ArgMax(converted(found, DType.UINT8), axis=axis, keepdims=1)
 
 
@@ -105,7 +105,7 @@ def better(x: Field, y: Field, *, is_max: bool) -> Field:
     beats = op.Greater if is_max else op.Less
     takes_y = beats(y.re, x.re)
     if x.im is not None and y.im is not None:
-        takes_y = op.Or(takes_y, op.And(op.Equal(x.re, y.re), beats(y.im, x.im)))
+        takes_y = takes_y | op.Equal(x.re, y.re) & beats(y.im, x.im)
     if dtype_of(x.re).is_float:
-        takes_y = op.And(op.Or(takes_y, y.is_nan()), op.Not(x.is_nan()))
+        takes_y = (takes_y | y.is_nan()) & ~x.is_nan()
     return where(takes_y, y, x)

@@ -95,8 +95,8 @@ def real_transform(z: Field, count: Size, inverse: bool) -> Tensor:
     def of_few() -> Tensor:
         matrix = _matrix(count, half, count, inverse, z.dtype)
         weight = _weights(count, half, z.dtype)
-        scaled = alike(z, Field(z.re, z.re)).map(lambda part: op.Mul(part, weight))
-        return op.Sub(op.MatMul(scaled.re, matrix.re), op.MatMul(imaginary(scaled), imaginary(matrix)))
+        scaled = alike(z, Field(z.re, z.re)).map(lambda part: part * weight)
+        return op.MatMul(scaled.re, matrix.re) - op.MatMul(imaginary(scaled), imaginary(matrix))
 
     if isinstance(count, int) or op.version < _HAS_DFT:
         return of_few()
@@ -158,11 +158,11 @@ def _matrix(count: Size, rows: Size, columns: Size, inverse: bool, dtype: DType)
         cosine = np.where(quarters, 0.0, np.cos(angle))
         return Field(constant(cosine.astype(dtype.numpy)), constant(sine.astype(dtype.numpy)))
     modulus = cast(count, DType.INT64)
-    products = op.Mul(op.Unsqueeze(_range(rows), [1]), op.Unsqueeze(_range(columns), [0]))
-    part = op.Div(converted(op.Mod(products, modulus), DType.DOUBLE), cast(count, DType.DOUBLE))
-    angle = op.Mul(part, np.float64(2 * np.pi if inverse else -2 * np.pi))
-    is_half = op.Equal(op.Mod(op.Mul(products, np.int64(2)), modulus), np.int64(0))
-    sine = op.Where(is_half, np.float64(0), op.Sin(angle))
+    products = op.Unsqueeze(_range(rows), [1]) * op.Unsqueeze(_range(columns), [0])
+    part = converted(op.Mod(products, modulus), DType.DOUBLE) / cast(count, DType.DOUBLE)
+    angle = part * (2 * np.pi if inverse else -2 * np.pi)
+    is_half = op.Equal(op.Mod(products * 2, modulus), 0)
+    sine = op.Where(is_half, 0, op.Sin(angle))
     return Field(converted(op.Cos(angle), dtype), converted(sine, dtype))
 
 
@@ -218,34 +218,33 @@ def _by_convolution(z: Field, count: int, inverse: bool) -> Field:
 def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:
     """The same for a dynamic length: the model finds the power of two above it."""
     length = cast(count, DType.INT64)
-    last = converted(op.Sub(op.Add(length, length), np.int64(1)), DType.DOUBLE)
+    last = converted(op.Add(length, length) - 1, DType.DOUBLE)
     # An odd number is no power of two, so that rounding cannot meet the next one.
-    bits = op.Ceil(op.Div(op.Log(last), np.float64(math.log(2))))
+    bits = op.Ceil(op.Log(last) / math.log(2))
     size = op.Pow(np.int64(2), converted(bits, DType.INT64))
     turn = _chirp(_range(count), length, inverse)
     places = op.Range(np.int64(0), size, np.int64(1))
-    away = op.Min(places, op.Sub(size, places))
-    is_inside = op.Less(away, length)
+    away = op.Min(places, size - places)
+    is_inside = away < length
     filter_ = _chirp(op.Where(is_inside, away, np.int64(0)), length, not inverse)
     filter_ = filter_.map(lambda part: op.Where(is_inside, part, np.float64(0)))
     response = _power_of_two(filter_.cast(z.dtype), False)
     scale = op.Reciprocal(converted(size, z.dtype))
     turn = turn.cast(z.dtype)
     before = np.zeros(2 * z.rank - 1, np.int64)
-    pads = op.Concat(before, op.Reshape(op.Sub(size, length), [1]), axis=0)
+    pads = op.Concat(before, op.Reshape(size - length, [1]), axis=0)
     padded = (z * turn).map(lambda part: op.Pad(part, pads, cast(0, z.dtype)))
     made = _power_of_two(_power_of_two(padded, False) * response, True)
     end = op.Reshape(length, [1])
-    cut = made.map(lambda part: op.Mul(op.Slice(part, [0], end, [z.rank - 1]), scale))
+    cut = made.map(lambda part: op.Slice(part, [0], end, [z.rank - 1]) * scale)
     return cut * turn
 
 
 def _chirp(places: Tensor, length: Tensor, inverse: bool) -> Field:
     """exp(∓πi j² / length), the square taken modulo twice the length first."""
-    squares = op.Mod(op.Mul(places, places), op.Add(length, length))
-    angle = op.Mul(
-        op.Div(converted(squares, DType.DOUBLE), converted(length, DType.DOUBLE)),
-        np.float64(np.pi if inverse else -np.pi),
+    squares = op.Mod(places * places, length + length)
+    angle = (
+        converted(squares, DType.DOUBLE) / converted(length, DType.DOUBLE) * (np.pi if inverse else -np.pi)
     )
     return Field(op.Cos(angle), op.Sin(angle))
 

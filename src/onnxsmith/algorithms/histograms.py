@@ -37,7 +37,7 @@ def bincount(
     """
     x = converted(x, DType.INT64)
     most = op.ReduceMax(op.Concat(x, np.array([-1]), axis=0), keepdims=0)
-    length = op.Max(op.Add(most, np.int64(1)), cast(least, DType.INT64))
+    length = op.Max(most + 1, cast(least, DType.INT64))
     zeros = op.Expand(cast(0, dtype), op.Reshape(length, [1]))
     ones = filled(sizes_of(x), 1, dtype) if weights is None else converted(weights, dtype)
     return op.ScatterElements(zeros, x, ones, axis=0, reduction="add")
@@ -55,7 +55,7 @@ def _ends(x: Tensor, ends: tuple[Numeric, Numeric] | None, margin: float) -> tup
             return low, high
     is_point = op.Equal(low, high)
     step = op.Where(is_point, cast(margin, dtype), cast(0, dtype))
-    return op.Sub(low, step), op.Add(high, step)
+    return low - step, high + step
 
 
 @algorithm
@@ -64,15 +64,15 @@ def counts_of_equal_bins(x: Tensor, bins: int, ends: tuple[Numeric, Numeric] | N
     dtype = dtype_of(x)
     x = flat(x)
     low, high = _ends(x, ends, margin=1.0)
-    scaled = op.Mul(op.Div(op.Sub(x, low), op.Sub(high, low)), cast(bins, dtype))
+    scaled = op.Div(x - low, high - low) * cast(bins, dtype)
     place = op.Min(converted(op.Floor(scaled), DType.INT64), np.int64(bins - 1))
-    is_inside = op.And(op.GreaterOrEqual(x, low), op.LessOrEqual(x, high))
+    is_inside = (x >= low) & (x <= high)
     return _counted(place, is_inside, bins, None, dtype)
 
 
 def _counted(place: Tensor, is_inside: Tensor, bins: int, weight: Tensor | None, dtype: DType) -> Tensor:
     """How much falls into each bin; what is outside goes to one more, which is dropped."""
-    place = op.Where(is_inside, place, np.int64(bins))
+    place = op.Where(is_inside, place, bins)
     # ONNX Runtime adds up no halves; the result is cast.
     dtype = DType.FLOAT if dtype in (DType.FLOAT16, DType.BFLOAT16) else dtype
     each = filled(sizes_of(place), 1, dtype) if weight is None else flat(converted(weight, dtype))
@@ -88,11 +88,11 @@ def equal_edges(x: Tensor, bins: int, ends: tuple[Numeric, Numeric] | None = Non
     if ends is None and has_zero(sizes_of(x)):
         ends = (0.0, 1.0)
     low, high = _ends(x, ends, margin=0.5)
-    step = op.Div(op.Sub(high, low), cast(bins, dtype))
+    step = op.Div(high - low, cast(bins, dtype))
     ramp = np.arange(bins + 1, dtype=dtype.numpy)
     # From either end, so that both ends are exact.
-    from_low = op.Add(low, op.Mul(ramp, step))
-    from_high = op.Sub(high, op.Mul(ramp[::-1].copy(), step))
+    from_low = low + op.Mul(ramp, step)
+    from_high = high - ramp[::-1].copy() * step
     return op.Where(np.arange(bins + 1) < (bins + 1) // 2, from_low, from_high)
 
 
@@ -115,8 +115,8 @@ def histogram(
     place, is_inside = _place(points, 0, edges[0], bins[0])
     for k, each in enumerate(edges[1:], 1):
         found, fits = _place(points, k, each, bins[k])
-        place = op.Add(op.Mul(place, np.int64(bins[k])), found)
-        is_inside = op.And(is_inside, fits)
+        place = place * bins[k] + found
+        is_inside = is_inside & fits
     result = _counted(place, is_inside, int(np.prod(bins)), weight, dtype)
     result = op.Reshape(result, bins)
     return _as_density(result, edges) if density else result
@@ -125,9 +125,9 @@ def histogram(
 def _place(points: Tensor, k: int, edges: Tensor, bins: int) -> tuple[Tensor, Tensor]:
     """The bin of one coordinate of each point, and whether there is one."""
     column = op.Gather(points, np.int64(k), axis=1)
-    found = op.Sub(search_sorted(edges, column, right=True), np.int64(1))
+    found = search_sorted(edges, column, right=True) - 1
     last = op.Gather(edges, np.int64(bins), axis=0)
-    fits = op.And(op.GreaterOrEqual(found, np.int64(0)), op.LessOrEqual(column, last))
+    fits = (found >= 0) & (column <= last)
     return op.Min(found, np.int64(bins - 1)), fits
 
 
@@ -140,6 +140,6 @@ def _count(edges: Tensor) -> int:
 def _as_density(counts: Tensor, edges: Sequence[Tensor]) -> Tensor:
     result = op.Div(counts, op.ReduceSum(counts, keepdims=0))
     for k, each in enumerate(edges):
-        width = op.Sub(op.Slice(each, [1], [np.iinfo(np.int64).max]), op.Slice(each, [0], [-1]))
+        width = op.Slice(each, [1], [np.iinfo(np.int64).max]) - op.Slice(each, [0], [-1])
         result = op.Div(result, as_column(width, k, len(edges)))
     return result

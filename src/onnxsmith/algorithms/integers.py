@@ -35,30 +35,30 @@ def is_unsigned(x: Tensor) -> bool:
 
 def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
     """The bits that both have; of truth values, whether both are true."""
-    return op.And(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseAnd(x, y)
+    return x & y if dtype_of(x) is DType.BOOL else op.BitwiseAnd(x, y)
 
 
 def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
     """The bits that one has; of truth values, whether one is true."""
-    return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseOr(x, y)
+    return x | y if dtype_of(x) is DType.BOOL else op.BitwiseOr(x, y)
 
 
 def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
     """The bits that only one has; of truth values, whether only one is true."""
-    return op.Xor(x, y) if dtype_of(x) is DType.BOOL else op.BitwiseXor(x, y)
+    return x ^ y if dtype_of(x) is DType.BOOL else op.BitwiseXor(x, y)
 
 
 def bitwise_not(x: Tensor) -> Tensor:
     """The bits turned over; of truth values, the other one."""
-    return op.Not(x) if dtype_of(x) is DType.BOOL else op.BitwiseNot(x)
+    return ~x if dtype_of(x) is DType.BOOL else op.BitwiseNot(x)
 
 
 def _distance(y: Tensor, dtype: DType) -> tuple[Tensor, Tensor]:
     """By how many bits to shift, and whether there are that many."""
     y = converted(y, DType.INT64)
     bits = np.dtype(dtype.numpy).itemsize * 8
-    fits = op.And(op.GreaterOrEqual(y, np.int64(0)), op.Less(y, np.int64(bits)))
-    return converted(op.Where(fits, y, np.int64(bits - 1)), DType.UINT64), fits
+    fits = (y >= 0) & (y < bits)
+    return converted(op.Where(fits, y, (bits - 1)), DType.UINT64), fits
 
 
 @algorithm
@@ -80,7 +80,7 @@ def shift_right(x: Tensor, y: Tensor) -> Tensor:
         shifted = op.BitShift(converted(x, DType.UINT64), distance, direction="RIGHT")
         return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
     x = converted(x, DType.INT64)
-    is_negative = op.Less(x, np.int64(0))
+    is_negative = x < 0
     # The bits of a negative number are those of what lies below zero, turned over.
     size = op.Where(is_negative, op.BitwiseNot(x), x)
     shifted = converted(op.BitShift(converted(size, DType.UINT64), distance, direction="RIGHT"), DType.INT64)
@@ -93,8 +93,8 @@ def bit_count(x: Tensor) -> Tensor:
     bits = _size(x)
     for width, mask in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
         moved = op.BitShift(bits, np.uint64(width), direction="RIGHT")
-        bits = op.Add(op.BitwiseAnd(bits, np.uint64(mask)), op.BitwiseAnd(moved, np.uint64(mask)))
-    total = op.BitShift(op.Mul(bits, np.uint64(0x0101010101010101)), np.uint64(56), direction="RIGHT")
+        bits = op.BitwiseAnd(bits, np.uint64(mask)) + op.BitwiseAnd(moved, np.uint64(mask))
+    total = op.BitShift(bits * np.uint64(0x0101010101010101), np.uint64(56), direction="RIGHT")
     return converted(total, DType.UINT8)
 
 
@@ -107,15 +107,15 @@ _STEPS = 96
 def _size(x: Tensor) -> Tensor:
     """The absolute value in UINT64, which holds that of the lowest integer, too."""
     if not is_unsigned(x):
-        x = op.Abs(converted(x, DType.INT64))
+        x = abs(converted(x, DType.INT64))
     return converted(x, DType.UINT64)
 
 
 def _sizes(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """The absolute values in the shape that both have."""
     x, y = _size(x), _size(y)
-    nothing = op.Sub(op.Add(x, y), op.Add(x, y))
-    return op.Add(x, nothing), op.Add(y, nothing)
+    nothing = x + y - (x + y)
+    return x + nothing, y + nothing
 
 
 def _divisor(x: Tensor, y: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ def _divisor(x: Tensor, y: Tensor) -> Tensor:
     def step(i: Tensor, go_on: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         is_over = op.Equal(y, zero)
         rest = op.Mod(x, op.Where(is_over, np.uint64(1), y))
-        return has_any(op.Not(op.Equal(rest, zero))), op.Where(is_over, x, y), rest
+        return has_any(~op.Equal(rest, zero)), op.Where(is_over, x, y), rest
 
     last, left = loop(np.int64(_STEPS), [x, y], step)
     return op.Where(op.Equal(left, zero), last, left)
@@ -134,7 +134,7 @@ def _divisor(x: Tensor, y: Tensor) -> Tensor:
 def has_any(truth: Tensor) -> Tensor:
     """True if one of all truth values is true; False of none."""
     most = op.ReduceMax(converted(truth, DType.INT32), keepdims=0)
-    return op.Greater(most, np.int32(0))  # the largest of nothing is the lowest integer
+    return most > np.int32(0)  # the largest of nothing is the lowest integer
 
 
 @algorithm
@@ -149,7 +149,7 @@ def lcm(x: Tensor, y: Tensor) -> Tensor:
     a, b = _sizes(x, y)
     divisor = _divisor(a, b)
     share = op.Div(a, op.Where(op.Equal(divisor, np.uint64(0)), np.uint64(1), divisor))
-    return converted(op.Mul(share, b), dtype_of(x))
+    return converted(share * b, dtype_of(x))
 
 
 # -- powers --------------------------------------------------------------------------------------------
@@ -165,20 +165,20 @@ def power(x: Tensor, y: Tensor) -> Tensor:
     wide = DType.UINT64 if dtype is DType.UINT64 else DType.INT64
     base, rest = converted(x, wide), converted(y, wide)
     zero, one, two = (like(each, base) for each in (0, 1, 2))
-    ones = op.Where(op.Equal(op.Add(base, rest), zero), one, one)
+    ones = op.Where(op.Equal(base + rest, zero), one, one)
 
     def step(i: Tensor, go_on: Tensor, result: Tensor, base: Tensor, rest: Tensor) -> tuple[Tensor, ...]:
         half = op.Div(rest, two)
-        is_odd = op.Greater(op.Sub(rest, op.Mul(half, two)), zero)
-        result = op.Where(is_odd, op.Mul(result, base), result)
-        return has_any(op.Greater(half, zero)), result, op.Mul(base, base), half
+        is_odd = rest - half * two > zero
+        result = op.Where(is_odd, result * base, result)
+        return has_any(half > zero), result, base * base, half
 
-    result = loop(np.int64(64), [ones, op.Mul(ones, base), op.Mul(ones, rest)], step)[0]
+    result = loop(np.int64(64), [ones, ones * base, ones * rest], step)[0]
     if not is_unsigned(x):
-        is_unit = op.Or(op.Equal(base, one), op.Equal(base, like(-1, base)))
-        is_odd = op.Not(op.Equal(op.Mul(op.Div(rest, two), two), rest))
+        is_unit = op.Equal(base, one) | op.Equal(base, -1)
+        is_odd = ~op.Equal(op.Div(rest, two) * two, rest)
         inverse = op.Where(is_unit, op.Where(is_odd, base, one), zero)
-        result = op.Where(op.Less(rest, zero), inverse, result)
+        result = op.Where(rest < zero, inverse, result)
     return converted(result, dtype)
 
 
@@ -188,12 +188,12 @@ def whole_power(x: Tensor, exponent: int) -> Tensor:
     result: Tensor | None = None
     while True:
         if exponent & 1:
-            result = x if result is None else op.Mul(result, x)
+            result = x if result is None else result * x
         exponent >>= 1
         if not exponent:
             assert result is not None  # the first bit of a positive exponent is set
             return result
-        x = op.Mul(x, x)
+        x = x * x
 
 
 # -- hashes --------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def reduced_by_xor(bits: Tensor, dims: int | Sequence[int] | None, keepdim: bool
     # A bit of the result is set where an odd number of elements has it.
     total = op.ReduceSum(single, axes_of(dims, rank), keepdims=int(keepdim))
     # In two halves, each of which a long holds without its sign.
-    valued = op.Mul(op.Mod(total, np.int64(2)), np.tile(2 ** np.arange(32), 2))
+    valued = op.Mod(total, np.int64(2)) * np.tile(2 ** np.arange(32), 2)
     last = rank_of(valued) - 1
     low, high = (
         converted(op.ReduceSum(op.Slice(valued, [k], [k + 32], [last]), [last], keepdims=0), DType.UINT64)

@@ -140,7 +140,7 @@ def _smooth_taps(scale: Numbers, size: Size, output: Size, width: int, dtype: DT
         within = np.arange(math.ceil(float(support)) * 2 + 1, dtype=dtype.numpy)
     else:
         count = converted(op.Ceil(support), DType.INT64)
-        count = op.Add(op.Mul(count, np.int64(2)), np.int64(1))
+        count = count * 2 + 1
         within = converted(op.Range(np.int64(0), count, np.int64(1)), dtype)
     places = add(numbers.column(first), within)
     distance = numbers.absolute(numbers.divide(add(subtract(places, numbers.column(center)), half), stretch))
@@ -181,10 +181,10 @@ def resampled(x: Tensor, outputs: Sequence[Size], factors: Sequence[float | None
             weights = _rounded(places, weights, dtype)
         windows = op.Gather(x, places, axis=axis)
         beside = op.Reshape(as_operand(weights), [0, -1, *([1] * (rank_of(x) - axis - 1))])
-        x = op.ReduceSum(op.Mul(windows, beside), np.array([axis + 1]), keepdims=0)
+        x = op.ReduceSum(windows * beside, np.array([axis + 1]), keepdims=0)
         if given.is_integer:
             bounds = np.iinfo(given.numpy)
-            whole = op.Floor(op.Add(x, of(0.5, dtype)))
+            whole = op.Floor(x + of(0.5, dtype))
             x = op.Clip(whole, of(bounds.min, dtype), of(bounds.max, dtype))
     return converted(x, given)
 

@@ -39,18 +39,18 @@ def _spread(x: Tensor, axes: Sequence[int], epsilon: float) -> Normalised:
     """Less its mean over axes, divided by the deviation; in single precision at least, with the axes kept."""
     wide = x if dtype_of(x) is DType.DOUBLE else converted(x, DType.FLOAT)
     mean = op.ReduceMean(wide, np.array(axes), keepdims=1)
-    spread = op.Sub(wide, mean)
-    variance = op.ReduceMean(op.Mul(spread, spread), np.array(axes), keepdims=1)
-    inverse = op.Reciprocal(op.Sqrt(op.Add(variance, like(epsilon, wide))))
-    return Normalised(op.Mul(spread, inverse), mean, variance, inverse)
+    spread = wide - mean
+    variance = op.ReduceMean(spread * spread, np.array(axes), keepdims=1)
+    inverse = op.Reciprocal(op.Sqrt(variance + like(epsilon, wide)))
+    return Normalised(spread * inverse, mean, variance, inverse)
 
 
 @algorithm
 def rms_norm(x: Tensor, dimensions: int, weight: Tensor | None, epsilon: float) -> Tensor:
     """Divided by the root of the mean square over the last dimensions."""
-    mean = op.ReduceMean(op.Mul(x, x), np.arange(-dimensions, 0), keepdims=1)
-    result = op.Mul(x, op.Reciprocal(op.Sqrt(op.Add(mean, like(epsilon, x)))))
-    return result if weight is None else op.Mul(result, weight)
+    mean = op.ReduceMean(x * x, np.arange(-dimensions, 0), keepdims=1)
+    result = x * op.Reciprocal(op.Sqrt(mean + like(epsilon, x)))
+    return result if weight is None else result * weight
 
 
 @algorithm
@@ -60,8 +60,8 @@ def layer_norm(
     """Over the last dimensions, which mean, variance and inverse deviation have with size 1."""
     made = _spread(x, range(-dimensions, 0), epsilon)
     result, dtype = made.result, dtype_of(made.result)
-    result = result if weight is None else op.Mul(result, converted(weight, dtype))
-    return made._replace(result=result if bias is None else op.Add(result, converted(bias, dtype)))
+    result = result if weight is None else result * converted(weight, dtype)
+    return made._replace(result=result if bias is None else result + converted(bias, dtype))
 
 
 @algorithm
@@ -82,7 +82,7 @@ def running_statistics(
     dtype = dtype_of(batch.variance)
     whole = product([size for k, size in enumerate(sizes_of(x)) if k != 1])
     count = cast(whole, dtype)
-    spread = op.Mul(batch.variance, op.Div(count, op.Sub(count, like(1, batch.variance))))
+    spread = batch.variance * op.Div(count, op.Sub(count, like(1, batch.variance)))
     return _moved(mean, batch.mean, momentum, whole), _moved(variance, spread, momentum, whole)
 
 
@@ -96,10 +96,7 @@ def running_statistics_of_instances(
     length = product(sizes_of(x)[2:])
     count = cast(length, dtype)
     axes = [0, *range(2, rank_of(x))]
-    spread = op.Mul(
-        mean_of(batch.variance, axes, False),
-        op.Div(count, op.Sub(count, like(1, batch.variance))),
-    )
+    spread = mean_of(batch.variance, axes, False) * op.Div(count, op.Sub(count, like(1, batch.variance)))
     now = mean_of(batch.mean, axes, False)
     return _moved(mean, now, momentum, length), _moved(variance, spread, momentum, length)
 
@@ -111,7 +108,7 @@ def _moved(old: Tensor, now: Tensor, momentum: float | Tensor, count: Size) -> T
     dtype = dtype_of(now)
     part = cast(momentum, dtype)
     left = cast(1 - momentum, dtype) if isinstance(momentum, float) else op.Sub(cast(1, dtype), part)
-    moved = converted(op.Add(op.Mul(converted(old, dtype), left), op.Mul(now, part)), dtype_of(old))
+    moved = converted(converted(old, dtype) * left + now * part, dtype_of(old))
     if isinstance(count, int):
         return moved
     return op.Where(op.Equal(cast(count, DType.INT64), np.int64(0)), old, moved)
@@ -131,5 +128,5 @@ def scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Each channel times its weight, plus its bias."""
     shape = int64s([-1] + [1] * (rank_of(x) - 2))
     if weight is not None:
-        x = op.Mul(x, op.Reshape(weight, shape))
-    return x if bias is None else op.Add(x, op.Reshape(bias, shape))
+        x = x * op.Reshape(weight, shape)
+    return x if bias is None else x + op.Reshape(bias, shape)

@@ -37,12 +37,12 @@ def median(x: Tensor, axis: int, *, ignores_nan: bool = False) -> tuple[Tensor, 
         return op.Gather(values, at, axis=axis), op.Gather(places, at, axis=axis)
     holes = op.ReduceSum(converted(is_nan, DType.INT64), [axis], keepdims=1)
     if ignores_nan:
-        last = op.Sub(op.Sub(cast(size, DType.INT64), holes), np.int64(1))
+        last = op.Sub(cast(size, DType.INT64), holes) - 1
         at = op.Div(op.Max(last, np.int64(0)), np.int64(2))
     else:
         # What is no number stands at the end, in order; the first of it is the median of all.
         first_hole = op.Sub(cast(size, DType.INT64), holes)
-        at = op.Where(op.Greater(holes, np.int64(0)), first_hole, middle)
+        at = op.Where(holes > 0, first_hole, middle)
     return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
 
 
@@ -52,9 +52,9 @@ def mode(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     values, places = sort(x, axis)
     indices = counted(size_of(x, axis))
     column = as_column(indices, axis, rank_of(x))
-    before = op.Gather(values, op.Max(op.Sub(indices, np.int64(1)), np.int64(0)), axis=axis)
-    is_start = op.Or(op.Not(op.Equal(values, before)), op.Equal(column, np.int64(0)))
+    before = op.Gather(values, op.Max(indices - 1, 0), axis=axis)
+    is_start = ~op.Equal(values, before) | op.Equal(column, np.int64(0))
     starts = op.Where(is_start, column, np.int64(0))
     starts = running([starts], axis, lambda a, b: [op.Max(a[0], b[0])])[0]
-    at = op.ArgMax(op.Sub(column, starts), axis=axis, keepdims=1)  # the first of the longest runs ends there
+    at = op.ArgMax(column - starts, axis=axis, keepdims=1)  # the first of the longest runs ends there
     return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)

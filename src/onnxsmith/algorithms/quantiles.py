@@ -29,26 +29,24 @@ def _by(alpha: float, beta: float) -> _Place:
     """The place of a method of Hyndman and Fan that two numbers describe."""
 
     def place(n: Tensor, q: Tensor) -> Tensor:
-        shift = op.Add(like(alpha, q), op.Mul(q, like(1 - alpha - beta, q)))
-        return op.Sub(op.Add(op.Mul(n, q), shift), like(1, q))
+        shift = op.Add(like(alpha, q), q * like(1 - alpha - beta, q))
+        return n * q + shift - 1
 
     return place
 
 
 def _from_first_to_last(n: Tensor, q: Tensor) -> Tensor:
-    return op.Mul(op.Sub(n, like(1, q)), q)
+    return (n - 1) * q
 
 
 def _inverse(n: Tensor, q: Tensor) -> Tensor:
-    return op.Sub(op.Mul(n, q), like(1, q))
+    return n * q - 1
 
 
 def _at_boundaries(place: Tensor, takes_lower: Callable[[Tensor], Tensor]) -> Tensor:
     lower = op.Floor(place)
-    part = op.Sub(place, lower)
-    found = op.Where(
-        op.And(op.Equal(part, like(0, place)), takes_lower(place)), lower, op.Add(lower, like(1, place))
-    )
+    part = place - lower
+    found = op.Where(op.Equal(part, like(0, place)) & takes_lower(place), lower, lower + 1)
     return op.Max(found, like(0, place))
 
 
@@ -58,15 +56,15 @@ def _inverted_cdf(n: Tensor, q: Tensor) -> Tensor:
 
 def _closest(n: Tensor, q: Tensor) -> Tensor:
     def is_odd(place: Tensor) -> Tensor:
-        half = op.Mul(op.Floor(place), like(0.5, place))
-        return op.Not(op.Equal(op.Floor(half), half))
+        half = op.Floor(place) * 0.5
+        return ~op.Equal(op.Floor(half), half)
 
-    return _at_boundaries(op.Sub(_inverse(n, q), like(0.5, q)), is_odd)
+    return _at_boundaries(_inverse(n, q) - 0.5, is_odd)
 
 
 def _midpoint(n: Tensor, q: Tensor) -> Tensor:
     place = _from_first_to_last(n, q)
-    return op.Mul(like(0.5, q), op.Add(op.Floor(place), op.Ceil(place)))
+    return 0.5 * (op.Floor(place) + op.Ceil(place))
 
 
 #: Methods that take elements as they are.
@@ -99,7 +97,7 @@ METHODS: tuple[Method, ...] = (*TAKEN, *_BETWEEN)
 
 def _weight(method: Method, place: Tensor, lower: Tensor) -> Tensor:
     """How far a quantile is from the element below it to that above."""
-    part = op.Sub(place, lower)
+    part = place - lower
     if method == "averaged_inverted_cdf":
         return op.Where(op.Equal(part, like(0, part)), like(0.5, part), like(1, part))
     if method == "midpoint":
@@ -109,7 +107,7 @@ def _weight(method: Method, place: Tensor, lower: Tensor) -> Tensor:
 
 def _valid_count(rows: Tensor, dtype: DType) -> Tensor:
     """How many elements along the last axis, which is kept, are numbers."""
-    numbers = converted(op.Not(op.IsNaN(rows)), DType.INT64)
+    numbers = converted(~op.IsNaN(rows), DType.INT64)
     return converted(op.ReduceSum(numbers, [rank_of(rows) - 1], keepdims=1), dtype)
 
 
@@ -135,7 +133,7 @@ def quantile(
     rows = ordered(Field(x), axis).re
     is_each = ignores_nan and has_nan
     count = _valid_count(x, dtype_of(q)) if is_each else as_tensor(size_of(x, axis), dtype_of(q))
-    zero, last = like(0, q), op.Sub(count, like(1, q))
+    zero, last = like(0, q), count - 1
     if is_each:
         last = op.Max(last, zero)
     # Others find places before the first and behind the last element, too; and so does every one among no elements.
@@ -154,7 +152,7 @@ def quantile(
         place = _BETWEEN[method](count, q)
         lower = op.Floor(place)
         steps = takes_next or method == "averaged_inverted_cdf"  # the mean of an element and the next
-        upper = op.Min(op.Add(lower, like(1, q)), last) if steps else op.Ceil(place)
+        upper = op.Min(lower + 1, last) if steps else op.Ceil(place)
         # Before the first and behind the last element both are the same.
         clipped = within(lower)
         weight = converted(_weight(method, place, clipped), dtype)
@@ -174,14 +172,14 @@ def weighted_quantile(x: Tensor, q: Tensor, weights: Tensor, *, ignores_nan: boo
     axis = rank_of(x) - 1
     has_nan = dtype_of(x).is_float
     if has_nan and ignores_nan:
-        weights = op.Where(op.IsNaN(x), like(0, weights), weights)
+        weights = op.Where(op.IsNaN(x), 0, weights)
     rows, places = sort(x, axis)
     sums = op.CumSum(op.GatherElements(weights, places, axis=axis), np.int64(axis))
     share = op.Unsqueeze(op.Div(sums, op.Gather(sums, np.array([-1]), axis=axis)), [axis])
     # What has no weight before the first that has is never taken.
-    is_before = op.Or(op.Less(share, op.Unsqueeze(q, [1])), op.Equal(share, like(0, share)))
+    is_before = (share < op.Unsqueeze(q, [1])) | op.Equal(share, like(0, share))
     index = op.ReduceSum(converted(is_before, DType.INT64), [axis + 1], keepdims=0)
-    last = op.Sub(as_tensor(size_of(x, axis), DType.INT64), np.int64(1))
+    last = as_tensor(size_of(x, axis), DType.INT64) - 1
     result = op.GatherElements(rows, op.Min(index, last), axis=axis)
     if has_nan and not ignores_nan:
         end = op.Gather(rows, np.array([-1]), axis=axis)
@@ -192,10 +190,10 @@ def weighted_quantile(x: Tensor, q: Tensor, weights: Tensor, *, ignores_nan: boo
 def _between(low: Tensor, high: Tensor, weight: Tensor) -> Tensor:
     """low + weight (high - low), from the nearer end, in the type of the weight; steps are in that of the elements."""
     dtype = dtype_of(weight)
-    step = converted(op.Sub(high, low), dtype)
-    from_low = op.Add(converted(low, dtype), op.Mul(step, weight))
-    from_high = op.Sub(converted(high, dtype), op.Mul(step, op.Sub(like(1, weight), weight)))
-    return op.Where(op.GreaterOrEqual(weight, like(0.5, weight)), from_high, from_low)
+    step = converted(high - low, dtype)
+    from_low = converted(low, dtype) + step * weight
+    from_high = converted(high, dtype) - step * (1 - weight)
+    return op.Where(weight >= 0.5, from_high, from_low)
 
 
 def median(x: Tensor, dtype: DType, *, ignores_nan: bool = False) -> Tensor:
@@ -210,7 +208,7 @@ def median(x: Tensor, dtype: DType, *, ignores_nan: bool = False) -> Tensor:
     hole_shape = op.Concat(*([op.Shape(x, start=0, end=axis)] if axis else []), np.array([1]), axis=0)
     rows = op.Concat(ordered(Field(x), axis).re, op.Expand(like(np.nan, x), hole_shape), axis=axis)
     zero, one, two = np.int64(0), np.int64(1), np.int64(2)
-    lower = op.Div(op.Max(op.Sub(count, one), zero), two)
+    lower = op.Div(op.Max(count - one, zero), two)
     upper = op.Div(count, two)
 
     def take(place: Tensor) -> Tensor:
@@ -220,11 +218,11 @@ def median(x: Tensor, dtype: DType, *, ignores_nan: bool = False) -> Tensor:
         return op.Squeeze(converted(found, wider(dtype)), [axis])
 
     middle = take(lower)
-    both = op.Add(middle, take(upper))
+    both = middle + take(upper)
     # One element in the middle is the median as it is: twice the number may be past the range.
     is_one = op.Squeeze(op.Equal(lower, upper), [axis if ignores_nan else 0])
-    result = converted(op.Where(is_one, middle, op.Mul(both, like(0.5, both))), dtype)
+    result = converted(op.Where(is_one, middle, both * 0.5), dtype)
     if ignores_nan:
         return result
-    end = take(op.Max(op.Sub(count, one), zero))
+    end = take(op.Max(count - one, zero))
     return op.Where(op.IsNaN(end), like(np.nan, result), result)

@@ -107,7 +107,7 @@ class Layers:
             weights = [op.Transpose(each, perm=[1, 0]) for each in (row[0], row[1], row[-1])]
             entering = op.MatMul(x, weights[0])
             if self.has_biases:
-                entering = op.Add(entering, op.Add(row[2], row[3]))
+                entering = entering + (row[2] + row[3])
             start = [op.Gather(each, np.int64(k), axis=0) for each in states]
             bodies: dict[str, Any] = {"body": _projected_step(weights[1], weights[2])}
             hidden, cell, output = several(
@@ -148,7 +148,7 @@ def _projected_step(recurrence: Tensor, projection: Tensor) -> Callable[..., tup
     """One step of an LSTM whose state is projected, given what the input has for all gates."""
 
     def step(hidden: Tensor, cell: Tensor, entering: Tensor) -> tuple[Tensor, ...]:
-        gates = op.Add(entering, op.MatMul(hidden, recurrence))
+        gates = entering + op.MatMul(hidden, recurrence)
         result, cell = _through_gates(gates, cell)
         hidden = op.MatMul(result, projection)
         return hidden, cell, hidden
@@ -163,9 +163,9 @@ def unpacked(data: Tensor, batch_sizes: Tensor) -> tuple[Tensor, Tensor]:
     """(time, batch, …), and which of its places hold an element. Sequences are sorted, the longest first."""
     batch = op.Gather(batch_sizes, np.int64(0), axis=0)
     columns = op.Range(np.int64(0), batch, np.int64(1))
-    is_there = op.Less(op.Unsqueeze(columns, [0]), op.Unsqueeze(batch_sizes, [1]))
+    is_there = op.Unsqueeze(columns, [0]) < op.Unsqueeze(batch_sizes, [1])
     starts = op.Unsqueeze(op.CumSum(batch_sizes, np.int64(0), exclusive=1), [1])
-    places = op.Where(is_there, op.Add(starts, op.Unsqueeze(columns, [0])), np.int64(0))
+    places = op.Where(is_there, starts + op.Unsqueeze(columns, [0]), 0)
     return op.Gather(data, places, axis=0), is_there
 
 
@@ -179,7 +179,7 @@ def pack_padded(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     lengths = converted(lengths, DType.INT64)
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
     steps = op.Range(np.int64(0), longest, np.int64(1))
-    is_there = op.Less(op.Unsqueeze(steps, [1]), op.Unsqueeze(lengths, [0]))
+    is_there = op.Unsqueeze(steps, [1]) < op.Unsqueeze(lengths, [0])
     batch_sizes = op.ReduceSum(converted(is_there, DType.INT64), np.array([1]), keepdims=0)
     return packed(x, is_there), batch_sizes
 
@@ -203,7 +203,7 @@ class CellWeights:
 
 def _gates(value: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     part = op.MatMul(value, op.Transpose(weight, perm=[1, 0]))
-    return part if bias is None else op.Add(part, bias)
+    return part if bias is None else part + bias
 
 
 def lstm_cell(x: Tensor, hidden: Tensor, cell: Tensor, weights: CellWeights) -> tuple[Tensor, Tensor]:
@@ -213,8 +213,8 @@ def lstm_cell(x: Tensor, hidden: Tensor, cell: Tensor, weights: CellWeights) -> 
 
 def _through_gates(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     enter, forget, new, leave = several(op.Split, gates, axis=-1, num_outputs=4, outputs=4)
-    cell = op.Add(op.Mul(op.Sigmoid(forget), cell), op.Mul(op.Sigmoid(enter), op.Tanh(new)))
-    return op.Mul(op.Sigmoid(leave), op.Tanh(cell)), cell
+    cell = op.Sigmoid(forget) * cell + op.Sigmoid(enter) * op.Tanh(new)
+    return op.Sigmoid(leave) * op.Tanh(cell), cell
 
 
 def gru_cell(x: Tensor, hidden: Tensor, weights: CellWeights) -> Tensor:
@@ -222,9 +222,9 @@ def gru_cell(x: Tensor, hidden: Tensor, weights: CellWeights) -> Tensor:
     mine, theirs = (
         several(op.Split, each, axis=-1, num_outputs=3, outputs=3) for each in weights.gates(x, hidden)
     )
-    reset, update = (op.Sigmoid(op.Add(mine[k], theirs[k])) for k in (0, 1))
-    new = op.Tanh(op.Add(mine[2], op.Mul(reset, theirs[2])))
-    return op.Add(new, op.Mul(update, op.Sub(hidden, new)))
+    reset, update = (op.Sigmoid(mine[k] + theirs[k]) for k in (0, 1))
+    new = op.Tanh(mine[2] + reset * theirs[2])
+    return new + update * (hidden - new)
 
 
 def rnn_cell(x: Tensor, hidden: Tensor, weights: CellWeights, *, has_relu: bool = False) -> Tensor:

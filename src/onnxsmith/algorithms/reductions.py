@@ -139,16 +139,16 @@ def _sum_of_blocks(rows: Tensor) -> Tensor:
     length = op.Shape(rows, start=axis, end=axis + 1)
     edge = op.Pow(converted(length, DType.DOUBLE), np.array([1 / 3]))
     edge = op.Max(converted(op.Floor(edge), DType.INT64), np.array([1]))
-    face = op.Mul(edge, edge)
+    face = edge * edge
     count = op.Div(length, face)
-    whole = op.Mul(count, face)
+    whole = count * face
     others = [op.Shape(rows, start=0, end=axis)] if axis else []
     cubes = op.Reshape(
         op.Slice(rows, [0], whole, [axis]), op.Concat(*others, count, edge, edge, axis=0), allowzero=1
     )
     for _ in range(3):
         cubes = op.ReduceSum(cubes, [rank_of(cubes) - 1], keepdims=0)
-    return op.Add(cubes, op.ReduceSum(op.Slice(rows, whole, length, [axis]), [axis], keepdims=0))
+    return cubes + op.ReduceSum(op.Slice(rows, whole, length, [axis]), [axis], keepdims=0)
 
 
 def with_first(x: Field, axis: int, value: Field) -> Field:
@@ -177,7 +177,7 @@ def _no_number_of_nothing(found: Tensor, sizes: Sequence[Size]) -> Tensor:
     """A mean over axes of these sizes, and NaN where one of them is 0."""
     missing = cast(np.nan, dtype_of(found))
     if has_zero(sizes):
-        return op.Add(found, missing)
+        return found + missing
     dynamic = [each for each in sizes if not isinstance(each, int)]
     if not dynamic:
         return found
@@ -246,8 +246,8 @@ def variance_and_mean(
     dtype = dtype_of(x)
     axes = axes_of(dims, rank_of(x))
     mean = reduce("ReduceMean", x, axes, True) if rank_of(x) else x
-    spread = op.Sub(x, mean)
-    total = reduce("ReduceSum", op.Mul(spread, spread), axes, keepdim)
+    spread = x - mean
+    total = reduce("ReduceSum", spread * spread, axes, keepdim)
     sizes = [size_of(x, axis) for axis in axes]
     count = product(sizes)
     if isinstance(count, int) and isinstance(correction, int | float):

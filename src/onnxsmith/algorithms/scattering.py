@@ -106,7 +106,7 @@ def _reduced(x: Tensor, source: Tensor, write: _Write, reduction: Reduction, inc
 def _quotient(total: Tensor, count: Tensor) -> Tensor:
     if dtype_of(total).is_float:
         return op.Div(total, count)
-    return op.Div(op.Sub(total, op.Mod(total, count)), count)  # rounds down, also below zero
+    return op.Div(total - op.Mod(total, count), count)  # rounds down, also below zero
 
 
 def _neutral(reduction: Reduction, dtype: DType) -> bool | int | float:
@@ -171,7 +171,7 @@ def put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate:
     axes, tensors = given(indices)
     if not axes:
         values = expand(values, sizes_of(x))
-        return op.Add(x, values) if accumulate else values
+        return x + values if accumulate else values
     if len(axes) == 1 and is_mask(tensors[0]) and not accumulate:
         chosen = _chosen(x, tensors[0], axes[0], values)
         if chosen is not None:
@@ -233,6 +233,6 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     mask = expand(converted(mask, DType.BOOL), shape)
     counts = op.CumSum(converted(flattened(mask), DType.INT64), np.array(0))
     # Places before the first true one have no number; what they would read is not used.
-    numbers = reshape(op.Max(op.Sub(counts, np.array(1)), np.array(0)), shape)
+    numbers = reshape(op.Max(counts - np.array(1), np.array(0)), shape)
     # The source may have fewer elements than the mask has places, as long as the true ones are served.
     return op.Where(mask, op.Gather(flattened(source), numbers, axis=0), x)

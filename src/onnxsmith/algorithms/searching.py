@@ -32,17 +32,17 @@ def search_sorted(sequence: Tensor, values: Tensor, *, right: bool = False) -> T
     high = op.Expand(length, shape)
 
     def body(i: Tensor, keep: Tensor, remaining: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, ...]:
-        middle = op.Div(op.Add(low, high), np.int64(2))
+        middle = op.Div(low + high, np.int64(2))
         place = op.Min(middle, op.Sub(length, np.int64(1)))
         found = op.Gather(sequence, place) if axis == 0 else op.GatherElements(sequence, place, axis=axis)
         compare = op.Greater if right else op.GreaterOrEqual
-        goes_left = op.Or(compare(found, values), op.GreaterOrEqual(low, high))
-        low = op.Where(goes_left, low, op.Add(middle, np.int64(1)))
+        goes_left = compare(found, values) | (low >= high)
+        low = op.Where(goes_left, low, middle + 1)
         high = op.Where(goes_left, middle, high)
         remaining = op.Div(remaining, np.int64(2))
-        return op.Greater(remaining, np.int64(0)), remaining, low, high
+        return remaining > 0, remaining, low, high
 
-    begins = op.Greater(as_tensor(length, DType.INT64), np.int64(0))
+    begins = as_tensor(length, DType.INT64) > 0
     return repeat(begins, [length, low, high], body)[1]
 
 
@@ -53,7 +53,7 @@ def places_for(rows: Tensor, values: Tensor, *, right: bool) -> Tensor:
         return search_sorted(rows, values, right=right)
     holes = op.ReduceSum(converted(op.IsNaN(rows), DType.INT64), [0], keepdims=1)
     length = op.Shape(rows)
-    numbers = op.Sub(length, holes)
+    numbers = length - holes
     found = search_sorted(op.Slice(rows, [0], numbers), values, right=right)
     behind = op.Squeeze(length if right else numbers, [0])
     return op.Where(op.IsNaN(values), behind, found)
@@ -68,13 +68,13 @@ def is_in(x: Field, among: Field) -> Tensor:
         equal = op.Equal(column.re, among.re)
         if column.im is not None:
             assert among.im is not None, "both are of one element type"
-            equal = op.And(equal, op.Equal(column.im, among.im))
+            equal = equal & op.Equal(column.im, among.im)
         # A sum, since the largest of nothing is not zero.
         count = op.ReduceSum(converted(equal, DType.INT32), [rank_of(equal) - 1], keepdims=0)
-        return op.Greater(count, np.int32(0))
+        return count > np.int32(0)
     rows = ordered(among, 0).re
     place = places_for(rows, x.re, right=False)
     # One more at the end, so that there is something at every place.
     padded = op.Concat(rows, like(0, rows).reshape(1), axis=0)
     equal = op.Equal(op.Gather(padded, place), x.re)
-    return op.And(equal, op.Less(place, op.Squeeze(op.Shape(rows), [0])))
+    return equal & (place < op.Squeeze(op.Shape(rows), [0]))

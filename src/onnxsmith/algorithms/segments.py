@@ -17,7 +17,6 @@ from onnxsmith.algorithms.values import (
     expand,
     filled,
     int64s,
-    like,
     rank_of,
     sizes_of,
 )
@@ -61,8 +60,8 @@ def reduced(
     dtype = dtype_of(x)
     result = _scattered(x, places, filled(shape, start, dtype), axis, name)
     if reduction in ("max", "min"):
-        holes = op.Where(op.IsNaN(x), x, like(0, x))
-        result = op.Add(result, _scattered(holes, places, filled(shape, 0, dtype), axis, "add"))
+        holes = op.Where(op.IsNaN(x), x, 0)
+        result = result + _scattered(holes, places, filled(shape, 0, dtype), axis, "add")
     result = op.Slice(result, [0], int64s([count]), [axis])
     return _divided(result, ends, axis, initial is None) if reduction == "mean" else result
 
@@ -71,8 +70,8 @@ def _segments(x: Tensor, ends: Tensor, axis: int, count: Size) -> Tensor:
     """The number of the segment that each element belongs to."""
     shape = sizes_of(x)
     positions = expand(counted(shape[axis]), shape[: axis + 1])
-    found = op.Sub(search_sorted(ends, positions, right=True), np.int64(1))
-    found = op.Where(op.Less(found, np.int64(0)), cast(count, DType.INT64), found)
+    found = search_sorted(ends, positions, right=True) - 1
+    found = op.Where(found < 0, cast(count, DType.INT64), found)
     extra = list(range(axis + 1, rank_of(x)))
     return expand(op.Unsqueeze(found, extra) if extra else found, shape)
 
@@ -84,7 +83,7 @@ def _scattered(x: Tensor, places: Tensor, start: Tensor, axis: int, reduction: s
 def _divided(total: Tensor, ends: Tensor, axis: int, is_open: bool) -> Tensor:
     """Sums divided by how many elements each is of; of none, no number, or what was given to start from."""
     last = np.iinfo(np.int64).max
-    lengths = op.Sub(op.Slice(ends, [1], [last], [axis]), op.Slice(ends, [0], [-1], [axis]))
+    lengths = op.Slice(ends, [1], [last], [axis]) - op.Slice(ends, [0], [-1], [axis])
     extra = list(range(axis + 1, rank_of(total)))
     lengths = converted(op.Unsqueeze(lengths, extra) if extra else lengths, dtype_of(total))
-    return op.Div(total, lengths if is_open else op.Max(lengths, like(1, total)))
+    return op.Div(total, lengths if is_open else op.Max(lengths, 1))

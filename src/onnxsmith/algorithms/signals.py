@@ -22,8 +22,8 @@ def convolved(x: Field, y: Field) -> Field:
     if not x.dtype.is_float:
         return _by_blocks(x, y)
     # Blocks multiply by zeros what has no part in a sum, which is nothing only where all is finite.
-    nothing = [op.ReduceSum(op.Mul(part, like(0, part))) for each in (x, y) for part in each.parts()]
-    is_finite = op.Equal(op.Sum(*nothing), like(0, nothing[0]))
+    nothing = [op.ReduceSum(part * 0) for each in (x, y) for part in each.parts()]
+    is_finite = op.Equal(op.Sum(*nothing), 0)
     choose = cast("Callable[..., Tensor | tuple[Tensor, Tensor]]", op.If)
     made = choose(
         is_finite,
@@ -39,14 +39,14 @@ def _by_blocks(x: Field, y: Field) -> Field:
     one = np.array([1])
     root = converted(op.Floor(op.Sqrt(converted(m, DType.DOUBLE))), DType.INT64)
     block = op.Max(root, np.array([_BLOCK]))
-    before = op.Sub(op.Add(m, op.Add(_first(n), _first(m))), one)
-    sums = op.Add(n, before)
-    rows = op.Div(op.Add(sums, op.Sub(block, one)), block)
-    width = op.Add(op.Div(op.Add(before, op.Sub(block, one)), block), one)  # of a row, in blocks
-    size = op.Mul(width, block)
-    blocks = op.Sub(op.Add(rows, width), one)
-    after = op.Sub(op.Mul(blocks, block), sums)
-    places = op.Add(_range(rows, 1), _range(width, 0))
+    before = m + (_first(n) + _first(m)) - one
+    sums = n + before
+    rows = op.Div(sums + (block - one), block)
+    width = op.Div(before + (block - one), block) + one  # of a row, in blocks
+    size = width * block
+    blocks = rows + width - one
+    after = blocks * block - sums
+    places = _range(rows, 1) + _range(width, 0)
 
     def lined_up(part: Tensor) -> Tensor:
         padded = op.Pad(part, op.Concat(before, after, axis=0))
@@ -56,9 +56,9 @@ def _by_blocks(x: Field, y: Field) -> Field:
     def weights(part: Tensor) -> Tensor:
         backwards = op.Slice(part, [-1], [np.iinfo(np.int64).min], [0], [-1])
         # Copies that are one longer than a row: each row begins one later in them.
-        end = op.Sub(op.Add(size, one), m)
+        end = size + one - m
         copies = op.Tile(op.Pad(backwards, op.Concat(np.array([0]), end, axis=0)), block)
-        whole = op.Slice(copies, [0], op.Mul(block, size), [0])
+        whole = op.Slice(copies, [0], block * size, [0])
         return op.Transpose(op.Reshape(whole, op.Concat(block, size, axis=0)), perm=[1, 0])
 
     found = x.map(lined_up) @ y.map(weights)
@@ -77,9 +77,9 @@ def _range(count: Tensor, axis: int) -> Tensor:
 def _by_pairs(x: Field, y: Field) -> Field:
     """Each pair by itself: a row for each sum, with where the other one of each pair stands, or outside."""
     n, m = op.Shape(x.re), op.Shape(y.re)
-    full = op.Sub(op.Add(n, m), np.array([1]))
-    place = op.Sub(_range(full, 1), op.Unsqueeze(counted(size_of(y.re, 0)), [0]))
-    is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.Less(place, n))
+    full = n + m - np.array([1])
+    place = _range(full, 1) - op.Unsqueeze(counted(size_of(y.re, 0)), [0])
+    is_inside = (place >= 0) & (place < n)
     safe = op.Where(is_inside, place, np.int64(0))
     pairs = x.map(lambda part: op.Gather(part, safe)) * y
     inside = pairs.map(lambda part: op.Where(is_inside, part, like(0, part)))
@@ -90,34 +90,34 @@ def between_points(
     x: Tensor, points: Tensor, heights: Field, left: Field | None, right: Field | None
 ) -> Field:
     """Linear interpolation at `x` between points in order; left and right of them the given values, or the ends."""
-    last = op.Sub(op.Shape(points), np.array([1]))
+    last = op.Shape(points) - np.array([1])
     end = op.Squeeze(last, [0])
-    place = op.Sub(places_for(points, x, right=True), np.int64(1))
+    place = places_for(points, x, right=True) - 1
     lower = op.Min(op.Max(place, np.int64(0)), end)
-    upper = op.Min(op.Add(lower, np.int64(1)), end)
+    upper = op.Min(lower + 1, end)
     # At the last point, and only there, the line is the one before it.
-    before = op.Max(op.Sub(upper, np.int64(1)), np.int64(0))
+    before = op.Max(upper - 1, 0)
     x0, x1, start = (op.Gather(points, each) for each in (lower, upper, before))
-    is_known = op.Or(op.Equal(x, x0), op.Equal(lower, end))
+    is_known = op.Equal(x, x0) | op.Equal(lower, end)
 
     def line(part: Tensor) -> Tensor:
         y0, y1, first = (op.Gather(part, each) for each in (lower, upper, before))
-        slope = op.Div(op.Sub(y1, first), op.Sub(x1, start))
-        found = op.Add(op.Mul(slope, op.Sub(x, x0)), y0)
+        slope = op.Div(y1 - first, x1 - start)
+        found = slope * (x - x0) + y0
         # From the other end, where the first one is infinite.
-        found = op.Where(op.IsNaN(found), op.Add(op.Mul(slope, op.Sub(x, x1)), y1), found)
-        found = op.Where(op.And(op.IsNaN(found), op.Equal(y0, y1)), y0, found)
+        found = op.Where(op.IsNaN(found), slope * (x - x1) + y1, found)
+        found = op.Where(op.IsNaN(found) & op.Equal(y0, y1), y0, found)
         # A height that the line has already is left to it, with its slope.
-        return op.Where(op.And(is_known, op.Not(op.Equal(found, y0))), y0, found)
+        return op.Where(is_known & ~op.Equal(found, y0), y0, found)
 
     found = heights.map(line)
     first = heights.map(lambda part: op.Gather(part, np.int64(0)))
     final = heights.map(lambda part: op.Gather(part, end))
-    found = where(op.Less(place, np.int64(0)), first if left is None else left, found)
-    beyond = op.Greater(x, op.Gather(points, end))
+    found = where(place < 0, first if left is None else left, found)
+    beyond = x > op.Gather(points, end)
     found = where(beyond, final if right is None else right, found)
     # Of a single point, nothing is left or right that is no number: it counts as being there.
-    holes = op.And(op.IsNaN(x), op.Greater(end, np.int64(0)))
+    holes = op.IsNaN(x) & (end > 0)
     return where(holes, Field(x), found)
 
 

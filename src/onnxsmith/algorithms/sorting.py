@@ -33,8 +33,8 @@ def sort_keys(x: Field) -> list[Tensor]:
     if x.im is not None:
         others = op.IsNaN(x.im)
         zero = like(0, x.re)
-        twice = op.Mul(converted(holes, DType.INT32), np.int32(2))
-        kind = op.Add(twice, converted(others, DType.INT32))
+        twice = converted(holes, DType.INT32) * np.int32(2)
+        kind = twice + converted(others, DType.INT32)
         return [op.Where(others, zero, x.im), op.Where(holes, zero, x.re), kind]
     if dtype is DType.DOUBLE:
         return [op.Where(holes, like(np.inf, x.re), x.re), converted(holes, DType.INT32)]

@@ -27,24 +27,24 @@ def threefry(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> tupl
             x = _sum(x, y)
             y = op.BitwiseXor(_rotated(y, rotation), x)
         x = _sum(x, words[(group + 1) % 3])
-        y = _sum(op.Add(y, words[(group + 2) % 3]), np.int64(group + 1))
+        y = _sum(y + words[(group + 2) % 3], np.int64(group + 1))
     return x, y
 
 
 def fraction(words: tuple[Tensor, Tensor], *, is_wide: bool) -> Tensor:
     """Words as evenly spaced fractions from 0 on, below 1: 53 bits in DOUBLE, or 24 in FLOAT."""
     if not is_wide:
-        return op.Mul(converted(op.Div(words[0], np.int64(2**8)), DType.FLOAT), np.float32(2.0**-24))
+        return converted(op.Div(words[0], np.int64(2**8)), DType.FLOAT) * np.float32(2.0**-24)
     high, low = op.Div(words[0], np.int64(2**5)), op.Div(words[1], np.int64(2**6))
-    whole = op.Add(op.Mul(high, np.int64(2**26)), low)
-    return op.Mul(converted(whole, DType.DOUBLE), np.float64(2.0**-53))
+    whole = high * (2**26) + low
+    return converted(whole, DType.DOUBLE) * (2.0**-53)
 
 
 def _sum(a: Tensor, b: Tensor | np.int64) -> Tensor:
-    return op.BitwiseAnd(op.Add(a, b), _MASK)
+    return op.BitwiseAnd(a + b, _MASK)
 
 
 def _rotated(word: Tensor, places: int) -> Tensor:
     """To the left; shifts are products and quotients, as ONNX shifts unsigned numbers alone."""
-    high = op.BitwiseAnd(op.Mul(word, np.int64(2**places)), _MASK)
-    return op.Add(high, op.Div(word, np.int64(2 ** (32 - places))))
+    high = op.BitwiseAnd(word * (2**places), _MASK)
+    return high + op.Div(word, np.int64(2 ** (32 - places)))

@@ -26,11 +26,11 @@ def window_places(width: Size, output: Size, stride: int, dilation: int) -> Tens
     if isinstance(width, int) and isinstance(output, int):
         return constant((np.arange(width) * dilation).reshape(-1, 1) + np.arange(output) * stride)
     within = op.Unsqueeze(_multiples(width, dilation), [1])
-    return op.Add(within, _multiples(output, stride))
+    return within + _multiples(output, stride)
 
 
 def _multiples(count: Size, step: int) -> Tensor:
-    return counted(count) if step == 1 else op.Mul(counted(count), np.int64(step))
+    return counted(count) if step == 1 else counted(count) * step
 
 
 def sliding(x: Tensor, axis: int, width: Size, output: Size, stride: int, dilation: int) -> Tensor:

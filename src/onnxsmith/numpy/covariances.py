@@ -36,15 +36,15 @@ def _centred(
     if frequencies is None and importances is None:
         middle = reductions.total(rows, [1], True).map(lambda part: op.Div(part, count))
         away = rows - middle
-        return away, away, op.Sub(count, less)
+        return away, away, count - less
     given = [each for each in (frequencies, importances) if each is not None]
     weights = given[0] if len(given) == 1 else given[0] * given[1]
     count = reductions.total(weights, [0], False).re
     middle = reductions.total(rows * weights, [1], True).map(lambda part: op.Div(part, count))
-    divisor = op.Sub(count, less)
+    divisor = count - less
     if importances is not None and ddof:
         squares = reductions.total(weights * importances, [0], False).re
-        divisor = op.Sub(count, op.Div(op.Mul(less, squares), count))
+        divisor = count - op.Div(op.Mul(less, squares), count)
     away = rows - middle
     return away, away * weights, divisor
 
@@ -85,8 +85,8 @@ def _correlation(c: Field) -> Field:
 
     def scaled(part: Tensor) -> Tensor:
         quotient = op.Div(op.Div(part, op.Unsqueeze(deviation, [1])), op.Unsqueeze(deviation, [0]))
-        quotient = op.Where(op.Greater(quotient, one), one, quotient)
-        return op.Where(op.Less(quotient, minus), minus, quotient)
+        quotient = op.Where(quotient > one, one, quotient)
+        return op.Where(quotient < minus, minus, quotient)
 
     return c.map(scaled)
 

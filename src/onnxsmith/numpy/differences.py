@@ -41,7 +41,7 @@ def _earlier(x: Field, axis: int) -> Field:
 def _steps(x: Field, axis: int) -> Field:
     """Each element less the one before it."""
     if x.dtype is DType.BOOL:
-        return Field(op.Xor(_later(x, axis).re, _earlier(x, axis).re))
+        return Field(_later(x, axis).re ^ _earlier(x, axis).re)
     return _later(x, axis) - _earlier(x, axis)
 
 
@@ -314,7 +314,7 @@ def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: floa
     ambiguous = not is_whole or period % 2 == 0
     wrapped = cast(Array, UFUNCS["add"](UFUNCS["remainder"](UFUNCS["subtract"](steps, low), period), low))
     if ambiguous:
-        is_edge = op.And(tensor_of(UFUNCS["equal"](wrapped, low)), tensor_of(steps > 0))
+        is_edge = tensor_of(UFUNCS["equal"](wrapped, low)) & tensor_of(steps > 0)
         # A fraction gets there by a period, with its slope.
         edge = constant_of(high, wrapped.dtype) if is_whole else wrapped + constant_of(period, wrapped.dtype)
         wrapped = array_from(where(is_edge, tensors_of(edge), tensors_of(wrapped)))

@@ -266,8 +266,8 @@ def _renamed(own: str, said: str) -> tuple[str, str, str]:
     return f"{meaning[:-1]}; {said}.", arguments, result
 
 
-EXAMPLES |= {name: _renamed(own, f"numpy's name of `{own}`") for name, own in _NUMPYS.items()}
-EXAMPLES |= {name: _renamed(own, f"`{own}` is another name of it") for name, own in _OTHERS.items()}
+EXAMPLES.update({name: _renamed(own, f"numpy's name of `{own}`") for name, own in _NUMPYS.items()})
+EXAMPLES.update({name: _renamed(own, f"`{own}` is another name of it") for name, own in _OTHERS.items()})
 
 
 def documented(name: str) -> str:

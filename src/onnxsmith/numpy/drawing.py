@@ -49,7 +49,7 @@ def _drawn(key: Array, shape: tuple[Size, ...], first: int = _FOR_NUMBERS) -> _W
     parts = op.Gather(words, np.int64(0)), op.Gather(words, np.int64(1))
     # A word counts 2**32 places; what is beyond goes to the other.
     count = counted(product(shape))
-    high = op.Add(op.Div(count, np.int64(2**32)), np.int64(first))
+    high = op.Div(count, np.int64(2**32)) + first
     low = op.BitwiseAnd(count, np.int64(0xFFFFFFFF))
     sizes = values.int64s(cast("tuple[values.Size, ...]", shape))
     x, y = (op.Reshape(each, sizes, allowzero=1) for each in threefry(parts, (high, low)))
@@ -135,7 +135,7 @@ def uniform(
 def _uniform(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
     made = fraction(_drawn(key, shape), is_wide=dtype.itemsize == 8)
     if dtype.itemsize == 2:  # what is nearly 1 must not be rounded to 1
-        made = op.Mul(op.Floor(op.Mul(made, np.float32(2.0**11))), np.float32(2.0**-11))
+        made = op.Floor(made * np.float32(2.0**11)) * np.float32(2.0**-11)
     return array_from(values.converted(made, dtypes.onnx_type(dtype)))
 
 
@@ -166,8 +166,8 @@ def _normal(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
     # Box and Muller's: a distance and a direction in the plane, of which one coordinate is taken.
     keys = _split(key, 2)
     distance, direction = (fraction(_drawn(keys[k], shape), is_wide=True) for k in range(2))
-    away = array_from(op.Sub(np.float64(1), distance))  # above 0, whose logarithm is finite
-    angle = array_from(op.Mul(direction, np.float64(2 * math.pi)))
+    away = array_from(1 - distance)  # above 0, whose logarithm is finite
+    angle = array_from(direction * (2 * math.pi))
     radius = UFUNCS["sqrt"](UFUNCS["log"](away) * -2.0)
     return as_type(cast(Array, radius * UFUNCS["cos"](angle)), dtype)
 
@@ -199,9 +199,9 @@ def _integers(key: Array, shape: tuple[Size, ...], start: Size, count: Size) -> 
     """Of 64 bits, so that of two numbers none is likelier than the other by more than one in 2**33."""
     high, low = _drawn(key, shape)
     size = values.cast(cast(values.Size, count), DType.INT64)
-    carried = op.Mul(op.Mod(high, size), op.Mod(np.int64(2**32), size))
-    place = op.Mod(op.Add(carried, low), size)
-    return array_from(op.Add(place, values.cast(cast(values.Size, start), DType.INT64)))
+    carried = op.Mod(high, size) * op.Mod(np.int64(2**32), size)
+    place = op.Mod(carried + low, size)
+    return array_from(place + values.cast(cast(values.Size, start), DType.INT64))
 
 
 @public("random.permutation")
@@ -223,5 +223,5 @@ def permutation(key: ArrayLike, x: ShapeLike) -> Array:
 @recorded("shape")
 def _order(key: Array, shape: tuple[Size, ...]) -> Array:
     high, low = _drawn(key, shape)
-    rank = op.Add(op.Mul(op.Div(high, np.int64(2)), np.int64(2**32)), low)
+    rank = op.Div(high, np.int64(2)) * (2**32) + low
     return cast(Array, FUNCTIONS["argsort"](array_from(rank), stable=True))

@@ -91,9 +91,9 @@ def _rounded(x: Array, decimals: int) -> Array:
         small = values.dtype_of(part) is DType.FLOAT16
         wide = values.converted(part, DType.FLOAT) if small else part
         factor = values.like(10.0 ** abs(decimals), wide)
-        scaled = op.Mul(wide, factor) if decimals > 0 else op.Div(wide, factor)
+        scaled = wide * factor if decimals > 0 else op.Div(wide, factor)
         whole = op.Round(scaled)
-        made = op.Div(whole, factor) if decimals > 0 else op.Mul(whole, factor)
+        made = op.Div(whole, factor) if decimals > 0 else whole * factor
         return values.converted(made, values.dtype_of(part))
 
     return array_from(tensors_of(x).map(of_tensor))
@@ -303,9 +303,7 @@ def _in_rows(x: Array, y: Array) -> tuple[Array, Array, Array]:
     """A flag for arrays of one shape, and the elements of both in a row, as many as the shorter one has."""
     a, b = tensors_of(x), tensors_of(y)
     shapes = op.Equal(op.Shape(a.re), op.Shape(b.re))
-    fits = op.Equal(
-        op.ReduceSum(values.converted(shapes, DType.INT64), keepdims=0), np.int64(values.rank_of(a.re))
-    )
+    fits = op.Equal(op.ReduceSum(values.converted(shapes, DType.INT64), keepdims=0), values.rank_of(a.re))
     count = op.Reshape(op.Min(op.Size(a.re), op.Size(b.re)), [1])
     rows = [
         array_from(each.map(lambda part: op.Slice(op.Reshape(part, [-1]), [0], count, [0])))

@@ -237,7 +237,7 @@ def identity(n: SizeLike, dtype: DTypeLike | None = None) -> Array:
 
 @recorded("rows", "columns", "k")
 def _diagonal_ones(rows: Size, columns: Size, k: Size) -> Array:
-    shifted = op.Add(op.Unsqueeze(counted(rows), [1]), values.cast(cast(values.Size, k), DType.INT64))
+    shifted = op.Unsqueeze(counted(rows), [1]) + values.cast(cast(values.Size, k), DType.INT64)
     return array_from(op.Equal(shifted, op.Unsqueeze(counted(columns), [0])))
 
 

@@ -53,7 +53,7 @@ def require_number(number: Tensor, given: NumpyDType, dtype: NumpyDType) -> None
         _require_float(op.Cast(number, to=DType.DOUBLE), dtype)
     elif given == np.uint64:
         most = np.uint64(np.iinfo(cast("np.dtype[np.int64]", dtype)).max)
-        demand(lambda: _all(op.LessOrEqual(number, most)), _out_of_bounds(dtype))
+        demand(lambda: _all(number <= most), _out_of_bounds(dtype))
     else:
         _require_integer(op.Cast(number, to=DType.INT64), dtype, is_natural=given.kind == "u")
 
@@ -83,10 +83,10 @@ def _require_float(given: Tensor, dtype: NumpyDType) -> None:
         np.float64(limits.min) - 1 if limits.min > -(2**63) else np.nextafter(np.float64(limits.min), -np.inf)
     )
     demand(
-        lambda: _all(op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1))),
+        lambda: _all((given > least) & (given < np.float64(limits.max) + 1)),
         Refusal(
             ValueError("cannot convert float NaN to integer"),
-            lambda: op.Not(_all(op.Not(op.IsNaN(given)))),
+            lambda: ~_all(~op.IsNaN(given)),
         ),
         OverflowError(f"a Python float is out of bounds for {dtype.name}"),
     )
@@ -96,9 +96,9 @@ def _require_integer(whole: Tensor, dtype: NumpyDType, *, is_natural: bool) -> N
     limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     parts: list[Any] = []
     if limits.min > -(2**63) and not (limits.min <= 0 and is_natural):
-        parts.append(lambda: _all(op.GreaterOrEqual(whole, np.int64(limits.min))))
+        parts.append(lambda: _all(whole >= limits.min))
     if limits.max < 2**63 - 1:
-        parts.append(lambda: _all(op.LessOrEqual(whole, np.int64(limits.max))))
+        parts.append(lambda: _all(whole <= limits.max))
     for each in parts:
         demand(each, _out_of_bounds(dtype))
 

@@ -89,7 +89,7 @@ def _transformed(
     if factor is not None:
         # A Python float would be a literal of float32, cast afterwards.
         by = np.float64(factor) if isinstance(factor, float) else factor
-        z = z.map(lambda part: op.Mul(part, by))
+        z = z.map(lambda part: part * by)
     return array_from(z.cast(wanted))
 
 
@@ -216,10 +216,10 @@ def _frequencies(n: object, d: float, dtype: DTypeLike | None, is_half: bool) ->
     above = cast(Size, size // 2 + 1 if is_half else (size - 1) // 2 + 1)  # as many are not negative
     places = counted(size if not is_half else above)
     if not is_half:
-        is_negative = op.GreaterOrEqual(places, values.cast(above, DType.INT64))
-        places = op.Where(is_negative, op.Sub(places, count), places)
-    length = op.Mul(op.Cast(count, to=DType.DOUBLE), np.float64(d))
-    made = op.Div(values.converted(places, DType.DOUBLE), length)
+        is_negative = places >= values.cast(above, DType.INT64)
+        places = op.Where(is_negative, places - count, places)
+    length = op.Cast(count, to=DType.DOUBLE) * d
+    made = values.converted(places, DType.DOUBLE) / length
     return as_type(array_from(made), wanted)
 
 

@@ -138,7 +138,7 @@ def has_elements(items: GrownList) -> Tensor:
     count = _sizes(tensor)[0]
     if isinstance(count, int):
         return cast(Tensor, count > 0)
-    return op.Greater(op.Gather(op.Shape(tensor), np.int64(0)), np.int64(0))
+    return op.Gather(op.Shape(tensor), np.int64(0)) > 0
 
 
 @public("_longer")

@@ -40,12 +40,12 @@ def _edges_of(x: Array, bins: Size, dtype: NumpyDType) -> Array:
     row = tensor_of(x)
     kind = dtypes.onnx_type(mean_type(x.dtype))
     some = values.flat(values.converted(row, kind))
-    is_empty = op.Equal(op.Size(some), np.int64(0))
+    is_empty = op.Equal(op.Size(some), 0)
     low, high = (extremes.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
     zero, one, half = (values.like(each, some) for each in (0, 1, 0.5))
     low, high = op.Where(is_empty, zero, low), op.Where(is_empty, one, high)
     step = op.Where(op.Equal(low, high), half, zero)
-    low, high = op.Sub(low, step), op.Add(high, step)
+    low, high = low - step, high + step
     return cast(Array, linspace(array_from(low), array_from(high), cast(Size, bins + 1), dtype=dtype))
 
 
@@ -135,16 +135,16 @@ def _check_rising(edges: Array) -> None:
 
 def _bin_of(x: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
     """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
-    last = op.Sub(op.Size(edges), np.int64(1))
-    place = op.Sub(searching.places_for(edges, x, right=True), np.int64(1))
+    last = op.Size(edges) - 1
+    place = searching.places_for(edges, x, right=True) - 1
     end = op.Gather(edges, last)
-    is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.LessOrEqual(x, end))
-    return op.Min(place, op.Sub(last, np.int64(1))), is_inside
+    is_inside = (place >= 0) & (x <= end)
+    return op.Min(place, last - 1), is_inside
 
 
 def _added(place: Tensor, count: Tensor, weights: Field | None, dtype: DType) -> Field:
     """The sum of the elements for each of `count` places; places beyond are left out."""
-    shape = op.Reshape(op.Add(count, np.int64(1)), [1])
+    shape = op.Reshape(count + 1, [1])
     if weights is None:
         weights = Field(op.Expand(values.literal(1, dtype), op.Shape(place)))
 
@@ -167,9 +167,9 @@ def _counted(
     for x, edge, dtype in zip(points, edges, dtypes_, strict=True):
         kind = dtypes.onnx_type(dtype)
         found, fits = _bin_of(values.converted(tensor_of(x), kind), values.converted(tensor_of(edge), kind))
-        count = op.Sub(op.Size(tensor_of(edge)), np.int64(1))
-        place = found if place is None else op.Add(op.Mul(place, count), found)
-        is_inside = fits if is_inside is None else op.And(is_inside, fits)
+        count = op.Size(tensor_of(edge)) - 1
+        place = found if place is None else place * count + found
+        is_inside = fits if is_inside is None else is_inside & fits
         sizes.append(op.Reshape(count, [1]))
     assert place is not None  # there is at least one coordinate
     assert is_inside is not None
@@ -189,7 +189,7 @@ def _counted(
     every = reductions.total(made, list(range(len(sizes))), False)
     for axis, edge in enumerate(edges):
         at = tensor_of(edge)
-        width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))
+        width = op.Slice(at, [1], [np.iinfo(np.int64).max]) - op.Slice(at, [0], [-1])
         column = values.as_column(values.converted(width, DType.DOUBLE), axis, len(sizes))
         made = made.map(lambda part, by=column: op.Div(part, by))
     return array_from(made / every)
@@ -344,7 +344,7 @@ def histogram2d(
 def _occurrences(x: Array, weights: Array | None, least: Size) -> Array:
     place = values.converted(tensor_of(x), DType.INT64)
     most = op.ReduceMax(op.Concat(place, np.array([-1]), axis=0), [0], keepdims=0)
-    count = op.Max(op.Add(most, np.int64(1)), values.cast(cast(values.Size, least), DType.INT64))
+    count = op.Max(most + 1, values.cast(cast(values.Size, least), DType.INT64))
     if weights is None:
         return array_from(_added(place, count, None, DType.INT64))
     return array_from(_added(place, count, tensors_of(weights), DType.DOUBLE))

@@ -282,8 +282,8 @@ def _require_mask(x: Array, mask: Array, axis: int, is_written: bool) -> None:
             require_same(given, covered, error)
         elif not is_surely_same(given, covered):
             require(
-                lambda given=given, covered=covered: op.Or(
-                    op.Equal(sized(given), sized(covered)), op.Equal(sized(given), np.int64(0))
+                lambda given=given, covered=covered: (
+                    op.Equal(sized(given), sized(covered)) | op.Equal(sized(given), np.int64(0))
                 ),
                 error,
             )

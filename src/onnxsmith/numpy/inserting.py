@@ -439,9 +439,9 @@ def _summed(arrays: list[Array], subscripts: str) -> Array:
             continue
         term = call(parts)
         turns = sum(bits) % 4
-        term = op.Neg(term) if turns in (2, 3) else term
+        term = -term if turns in (2, 3) else term
         if turns % 2:
-            imaginary = term if imaginary is None else op.Add(imaginary, term)
+            imaginary = term if imaginary is None else imaginary + term
         else:
-            real = term if real is None else op.Add(real, term)
+            real = term if real is None else real + term
     return array_from(Field(real, imaginary))

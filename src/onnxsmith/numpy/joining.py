@@ -464,7 +464,7 @@ def _repeated_each(x: Array, counts: Array, axis: int) -> Array:
     times = op.Reshape(op.Expand(tensor_of(counts), sizes), sizes, allowzero=1)
     ends = op.CumSum(times, np.int64(0))
     total = values.converted(op.ReduceSum(times, keepdims=0), DType.INT64)
-    behind = op.Unsqueeze(op.Add(total, np.int64(1)), [0])
+    behind = op.Unsqueeze(total + 1, [0])
     marks = op.ScatterElements(
         op.Expand(np.array([0], np.int64), behind),
         ends,

@@ -43,12 +43,12 @@ def _packed(x: Array, axis: int, bitorder: str) -> Array:
     bits = _last(bits, axis)
     rank = values.rank_of(bits)
     size = values.as_tensor(values.size_of(bits, rank - 1), DType.INT64)
-    more = op.Mod(op.Neg(size), np.int64(8))
+    more = op.Mod(-size, np.int64(8))
     pads = op.Concat(np.zeros(2 * rank - 1, np.int64), op.Reshape(more, [1]), axis=0)
     whole = op.Pad(bits, pads, np.int32(0))
-    count = op.Reshape(op.Div(op.Add(size, more), np.int64(8)), [1])
+    count = op.Reshape(op.Div(size + more, np.int64(8)), [1])
     shape = op.Concat(op.Shape(whole, end=-1), count, np.array([8], np.int64), axis=0)
-    parts = op.Mul(op.Reshape(whole, shape, allowzero=1), _weights(bitorder))
+    parts = op.Reshape(whole, shape, allowzero=1) * _weights(bitorder)
     made = op.ReduceSum(parts, [rank], keepdims=0)
     return array_from(values.converted(_last(made, axis), DType.UINT8))
 
@@ -74,16 +74,14 @@ def _unpacked(x: Array, axis: int, count: Size | None, bitorder: str) -> Array:
     whole = _last(values.converted(tensor_of(x), DType.INT32), axis)
     column = op.Unsqueeze(whole, [-1])
     bits = op.Mod(op.Div(column, _weights(bitorder)), np.int32(2))
-    length = op.Reshape(op.Mul(op.Shape(whole, start=-1), np.array([8], np.int64)), [1])
+    length = op.Reshape(op.Shape(whole, start=-1) * np.array([8], np.int64), [1])
     flat = op.Reshape(bits, op.Concat(op.Shape(whole, end=-1), length, axis=0), allowzero=1)
     if count is not None:
         wanted = op.Reshape(values.as_tensor(count, DType.INT64), [1])
         # Counted from the end where it is negative; filled up with zeros where there are fewer.
-        wanted = op.Where(
-            op.Less(wanted, np.array([0])), op.Max(op.Add(length, wanted), np.array([0])), wanted
-        )
+        wanted = op.Where(wanted < np.array([0]), op.Max(length + wanted, np.array([0])), wanted)
         rank = values.rank_of(flat)
-        more = op.Max(op.Sub(wanted, length), np.array([0]))
+        more = op.Max(wanted - length, np.array([0]))
         flat = op.Pad(flat, op.Concat(np.zeros(2 * rank - 1, np.int64), more, axis=0), np.int32(0))
         flat = op.Slice(flat, [0], wanted, [-1])
     return array_from(values.converted(_last(flat, axis), DType.UINT8))

@@ -167,8 +167,8 @@ def _continued(x: Array, before: Size, behind: Size, axis: int, mode: str) -> Ar
             last = op.Sub(size, one) if mode == "reflect" else size
             period = op.Max(op.Mul(last, np.int64(2)), one)
             turned = op.Mod(place, period)
-            back = op.Sub(period, turned) if mode == "reflect" else op.Sub(op.Sub(period, turned), one)
-            index = op.Where(op.Less(turned, size), turned, back)
+            back = period - turned if mode == "reflect" else period - turned - one
+            index = op.Where(turned < size, turned, back)
         return op.Gather(part, index, axis=axis)
 
     return array_from(tensors_of(x).map(of_tensor))

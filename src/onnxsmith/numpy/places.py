@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
@@ -59,7 +57,7 @@ def is_there(size: Size, place: Place) -> Tensor | bool:
         rank = values.rank_of(within)
         return reductions.all_true(within, list(range(rank)), False) if rank else within
     at, end = sized(place), sized(size)
-    return op.And(op.Less(at, end), op.GreaterOrEqual(op.Add(at, end), np.int64(0)))
+    return (at < end) & (at + end >= 0)
 
 
 def note_place(size: Size, place: Place, axis: int) -> None:

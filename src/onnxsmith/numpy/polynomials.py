@@ -48,7 +48,7 @@ def _horner(p: Array, x: Array) -> Array:
     """From the highest coefficient: what there is times x, and the next one."""
     coefficients, at = tensors_of(p), tensors_of(x)
     like = Field(at.re, at.im if at.im is not None else coefficients.im)
-    zero = at.map(lambda part: op.Mul(part, values.like(0, part)))
+    zero = at.map(lambda part: part * 0)
     zero = Field(values.filled(values.sizes_of(zero.re), 0, zero.dtype))
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
@@ -129,7 +129,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
 def _divided(u: Array, v: Array) -> tuple[Array, Array]:
     """Step by step, the multiple of the divisor that takes the highest power away."""
     rest, by = tensors_of(u), tensors_of(v)
-    count = op.Add(op.Sub(op.Size(rest.re), op.Size(by.re)), np.int64(1))
+    count = op.Size(rest.re) - op.Size(by.re) + 1
     length = op.Reshape(op.Max(count, np.int64(1)), [1])
     first = by.map(lambda part: op.Gather(part, np.int64(0), axis=0))
     scale = Field(values.constant(values.like(1, first.re))) / first
@@ -140,8 +140,8 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         made, left = fields
         factor = scale * left.map(lambda part: op.Gather(part, k, axis=0))
-        place = op.Sub(index, k)
-        is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.Less(place, degree))
+        place = index - k
+        is_inside = (place >= 0) & (place < degree)
         inside = op.Where(is_inside, place, np.int64(0))
         taken = factor * by.map(lambda part: op.Gather(part, inside, axis=0))
         here = op.Equal(values.counted(values.size_of(made.re, 0)), k)
@@ -149,8 +149,8 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
 
     steps = op.Max(count, np.int64(0))
     found, left = loop(steps, [quotient, rest], [], step).fields
-    size = op.Sqrt(left.squared_size()) if left.im is not None else op.Abs(left.re)
-    return array_from(found), array_from(without_first(left, op.LessOrEqual(size, values.like(1e-8, size))))
+    size = op.Sqrt(left.squared_size()) if left.im is not None else abs(left.re)
+    return array_from(found), array_from(without_first(left, size <= 1e-8))
 
 
 @public("polydiv")

@@ -233,7 +233,7 @@ def _found(
 
 def _is_fraction(part: Array, most: int) -> Condition:
     given = values.converted(tensor_of(part), DType.DOUBLE)
-    return op.And(op.GreaterOrEqual(given, np.float64(0)), op.LessOrEqual(given, np.float64(most)))
+    return (given >= 0) & (given <= most)
 
 
 def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -> Array:

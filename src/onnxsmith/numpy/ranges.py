@@ -91,22 +91,20 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
         made = op.Range(*[_tensor(each, DType.INT64) for each in ends])
         if dtype.kind in "iu":
             first = _tensor(start, DType.INT64)
-            _require_first(made, first, op.Add(first, _tensor(step, DType.INT64)), dtype)
+            _require_first(made, first, first + _tensor(step, DType.INT64), dtype)
         return array_from(values.converted(made, kind))
     begin, end, by = (_tensor(each, DType.DOUBLE) for each in ends)
-    count = op.Div(op.Sub(end, begin), by)
+    count = op.Div(end - begin, by)
     # A step without end gives one number here and none there.
     demand(
-        lambda: op.Less(op.Abs(op.Add(count, op.Mul(by, np.float64(0)))), np.float64(2.0**62)),
+        lambda: abs(count + by * 0) < (2.0**62),
         ValueError("arange: cannot compute length"),
     )
-    steps = op.Max(op.Ceil(count), np.float64(0))
+    steps = op.Max(op.Ceil(count), 0)
     works_in = DType.INT64 if dtype.kind in "iu" else DType.DOUBLE
     index = counted(cast(Size, values.converted(steps, DType.INT64).as_number()), works_in)
-    first, second = (
-        values.converted(values.converted(each, kind), works_in) for each in (begin, op.Add(begin, by))
-    )
-    return array_from(values.converted(op.Add(first, op.Mul(index, op.Sub(second, first))), kind))
+    first, second = (values.converted(values.converted(each, kind), works_in) for each in (begin, begin + by))
+    return array_from(values.converted(first + index * (second - first), kind))
 
 
 def _require_first(made: Tensor, first: Tensor, second: Tensor, dtype: NumpyDType) -> None:
@@ -115,7 +113,7 @@ def _require_first(made: Tensor, first: Tensor, second: Tensor, dtype: NumpyDTyp
         return
     count = op.Size(made)
     for position, each in enumerate((first, second)):
-        require_whole(op.Where(op.Greater(count, np.int64(position)), each, np.int64(0)), dtype)
+        require_whole(op.Where(count > position, each, np.int64(0)), dtype)
 
 
 def _is_whole(value: RangeNumber) -> bool:
@@ -262,7 +260,7 @@ def _with_ends(x: Array, start: Array, stop: Array, endpoint: bool) -> Array:
         values.counted(values.size_of(field.re, 0)), np.array([-1, *[1] * (rank - 1)], np.int64)
     )
     if endpoint:
-        is_last = op.And(op.Equal(place, op.Sub(count, np.int64(1))), op.Greater(count, np.int64(1)))
+        is_last = op.Equal(place, count - 1) & (count > 1)
         field = where(is_last, last, field)
     return array_from(where(op.Equal(place, np.int64(0)), first, field))
 
@@ -289,10 +287,10 @@ def _spaced(start: Array, stop: Array, count: Size, endpoint: bool) -> tuple[Arr
     place = op.Reshape(index, np.array([-1, *[1] * rank], np.int64))
     delta = last - first
     step = delta.map(lambda part: op.Div(part, divisor))
-    points = step.map(lambda part: op.Mul(place, part)) + first
+    points = step.map(lambda part: place * part) + first
     if endpoint:
-        is_last = op.And(op.Equal(place, divisor), op.Greater(divisor, values.like(0, divisor)))
+        is_last = op.Equal(place, divisor) & (divisor > 0)
         many = values.cast(cast(values.Size, count), DType.INT64)
-        is_last = op.And(is_last, op.Greater(many, np.int64(1)))
+        is_last = is_last & op.Greater(many, np.int64(1))
         points = where(is_last, last, points)
     return array_from(points), array_from(step)

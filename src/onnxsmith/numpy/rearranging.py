@@ -119,9 +119,8 @@ def roll(x: ArrayLike, /, shift: ShapeLike, axis: Axes = None) -> Array:
 def _rolled(x: Array, places: Size, axis: int) -> Array:
     def of_tensor(part: Tensor) -> Tensor:
         size = values.cast(values.size_of(part, axis), DType.INT64)
-        moved = op.Sub(
-            counted(cast(Size, values.size_of(part, axis))),
-            values.cast(cast(values.Size, places), DType.INT64),
+        moved = counted(cast(Size, values.size_of(part, axis))) - values.cast(
+            cast(values.Size, places), DType.INT64
         )
         # With an empty dimension there is no place to ask for, and no size to divide by.
         return op.Gather(part, op.Mod(moved, op.Max(size, np.int64(1))), axis=axis)
@@ -185,11 +184,11 @@ def _diagonal(x: Array, offset: Size) -> Array:
             values.cast(values.size_of(part, axis), DType.INT64) for axis in (rank - 2, rank - 1)
         )
         shift = values.cast(cast(values.Size, offset), DType.INT64)
-        below = op.Max(op.Neg(shift), np.int64(0))
+        below = op.Max(op.Neg(shift), 0)
         right = op.Max(shift, np.int64(0))
-        count = op.Max(op.Min(op.Sub(rows, below), op.Sub(columns, right)), np.int64(0))
+        count = op.Max(op.Min(op.Sub(rows, below), op.Sub(columns, right)), 0)
         index = counted(cast(Size, count.as_number()))
-        flat = op.Add(op.Mul(op.Add(index, below), columns), op.Add(index, right))
+        flat = (index + below) * columns + (index + right)
         ahead = [values.size_of(part, axis) for axis in range(rank - 2)]
         merged = op.Reshape(
             part,
@@ -242,13 +241,11 @@ def _diagonal_matrix(x: Array, k: Size) -> Array:
         size = values.cast(values.size_of(part, 0), DType.INT64)
         side = cast(Size, op.Add(size, op.Abs(shift)).as_number())
         row, column = op.Unsqueeze(counted(side), [1]), op.Unsqueeze(counted(side), [0])
-        on_it = op.Equal(op.Add(row, shift), column)
+        on_it = op.Equal(row + shift, column)
         # Outside the diagonal any element will do: it is not taken.
         padded = op.Concat(part, values.like(0, part).reshape(1), axis=0)
-        place = op.Clip(op.Sub(column, op.Max(shift, np.int64(0))), np.int64(0), size)
-        return op.Where(
-            on_it, op.Gather(padded, op.Expand(place, op.Shape(on_it)), axis=0), values.like(0, part)
-        )
+        place = op.Clip(column - op.Max(shift, np.int64(0)), np.int64(0), size)
+        return op.Where(on_it, op.Gather(padded, op.Expand(place, op.Shape(on_it)), axis=0), 0)
 
     return array_from(tensors_of(x).map(of_tensor))
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
-from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
@@ -96,7 +95,7 @@ def summed(
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
         found = reductions.any_true(field.re, axes, keepdims)
-        return array_from(found if first is None else op.Or(found, first.re))
+        return array_from(found if first is None else found | first.re)
     added = reductions.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
@@ -115,7 +114,7 @@ def multiplied(
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
         found = reductions.all_true(field.re, axes, keepdims)
-        return array_from(found if first is None else op.And(found, first.re))
+        return array_from(found if first is None else found & first.re)
     return array_from(reductions.total_product(field, axes, keepdims, first))
 
 
@@ -305,7 +304,7 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
     if mask is not None:
         within = tensor_of(mask)
-        is_true = op.Or(op.Not(within), is_true) if is_all else op.And(within, is_true)
+        is_true = ~within | is_true if is_all else within & is_true
     return array_from((reductions.all_true if is_all else reductions.any_true)(is_true, axes, keepdims))
 
 

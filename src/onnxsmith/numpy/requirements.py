@@ -92,7 +92,7 @@ def require_at_least(value: Size, least: int, error: Exception) -> None:
         return
     if least <= 0 and is_natural(value):
         return
-    require(lambda: op.GreaterOrEqual(sized(value), np.int64(least)), error)
+    require(lambda: sized(value) >= least, error)
 
 
 def require_some(x: Array, axes: Sequence[int], error: Exception) -> None:
@@ -104,7 +104,7 @@ def require_some(x: Array, axes: Sequence[int], error: Exception) -> None:
 def is_within(index: Array, low: Size, end: Size) -> Tensor:
     """True where an integer is at least `low` and less than `end`."""
     place = values.converted(tensor_of(index), DType.INT64)
-    return op.And(op.GreaterOrEqual(place, sized(low)), op.Less(place, sized(end)))
+    return (place >= sized(low)) & (place < sized(end))
 
 
 def require_to_fit(mine: Size, wanted: Size) -> None:
@@ -113,7 +113,7 @@ def require_to_fit(mine: Size, wanted: Size) -> None:
         return
     if not is_surely_same(mine, wanted):
         require(
-            lambda: op.Or(op.Equal(sized(mine), np.int64(1)), op.Equal(sized(mine), sized(wanted))),
+            lambda: op.Equal(sized(mine), np.int64(1)) | op.Equal(sized(mine), sized(wanted)),
             ValueError("operands could not be broadcast together with the requested shape"),
         )
 
@@ -123,9 +123,8 @@ def require_together(a: Size, b: Size) -> None:
     if 1 in [each for each in (a, b) if isinstance(each, int)] or is_surely_same(a, b):
         return
     require(
-        lambda: op.Or(
-            op.Equal(sized(a), sized(b)),
-            op.Or(op.Equal(sized(a), np.int64(1)), op.Equal(sized(b), np.int64(1))),
+        lambda: (
+            op.Equal(sized(a), sized(b)) | (op.Equal(sized(a), np.int64(1)) | op.Equal(sized(b), np.int64(1)))
         ),
         ValueError("shape mismatch: objects cannot be broadcast to a single shape"),
     )
@@ -137,4 +136,4 @@ def require_as_many(x: Array, shape: tuple[Size, ...]) -> None:
     if is_surely_same(mine, wanted):
         return
     error = ValueError("cannot reshape array into another number of elements")
-    require(lambda: op.Or(op.Equal(sized(mine), sized(wanted)), op.Less(sized(wanted), np.int64(0))), error)
+    require(lambda: op.Equal(sized(mine), sized(wanted)) | (sized(wanted) < 0), error)

@@ -66,7 +66,7 @@ def _require_one(x: Array, axis: int | None, *, is_max: bool, ignores_nan: bool)
     if ignores_nan and x.dtype.kind in "fc":
         axes = tuple(range(x.ndim)) if axis is None else (axis,)
         require(
-            lambda: reductions.any_true(op.Not(tensors_of(x).is_nan()), axes, False),
+            lambda: reductions.any_true(~tensors_of(x).is_nan(), axes, False),
             ValueError("All-NaN slice encountered"),
         )
 

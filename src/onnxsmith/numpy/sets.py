@@ -173,7 +173,7 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
     if dtype.kind == "b":
         given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
     found = searching.is_in(given, among)
-    return array_from(op.Not(found) if invert else found)
+    return array_from(~found if invert else found)
 
 
 @public("isin")
@@ -235,7 +235,7 @@ def _difference(x: Array, others: Array, dtype: NumpyDType, is_unique: bool) -> 
     given, among = _in_type(row, dtype), _row(as_type(others, dtype))
     if dtype.kind == "b":
         given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
-    return array_from(_kept(row, op.Not(searching.is_in(given, among))))
+    return array_from(_kept(row, ~searching.is_in(given, among)))
 
 
 @public("setdiff1d")
@@ -257,7 +257,7 @@ def _in_one(first: Array, second: Array, dtype: NumpyDType, is_unique: bool) -> 
     # An element that is in one alone differs from the one before it and from the one behind it.
     is_new = distinct.differs_from_before(both, equal_nan=False)
     is_last = distinct.differs_from_next(is_new)
-    return array_from(_kept(both, op.And(is_new, is_last)))
+    return array_from(_kept(both, is_new & is_last))
 
 
 @public("setxor1d")
@@ -286,14 +286,14 @@ def _common(
     rows = both.map(lambda part: op.Gather(part, order))
     is_new = distinct.differs_from_before(rows, equal_nan=False)
     # Equal elements stand side by side, the one of the first array before that of the second.
-    is_pair = op.Not(op.Slice(is_new, [1], [_END]))
+    is_pair = ~op.Slice(is_new, [1], [_END])
     earlier = op.Compress(op.Slice(order, [0], [-1]), is_pair, axis=0)
     found = [array_from(both.map(lambda part: op.Gather(part, earlier)))]
     if wants_places:
         later = op.Compress(op.Slice(order, [1], [_END]), is_pair, axis=0)
         size = op.Size(groups[0].values.re)
         found.append(array_from(op.Gather(groups[0].first, earlier)))
-        found.append(array_from(op.Gather(groups[1].first, op.Sub(later, size))))
+        found.append(array_from(op.Gather(groups[1].first, later - size)))
     return tuple(found)
 
 

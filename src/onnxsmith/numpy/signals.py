@@ -29,11 +29,9 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
         y = y.conj().map(lambda part: op.Slice(part, [-1], [np.iinfo(np.int64).min], [0], [-1]))
     full = signals.convolved(x, y)
     if dtype.kind == "b":
-        full = Field(op.Not(op.Equal(full.re, values.like(0, full.re))))
+        full = Field(~op.Equal(full.re, values.like(0, full.re)))
     start, length = _part(op.Shape(x.re), op.Shape(y.re), mode, is_correlation)
-    found = (
-        full if mode == "full" else full.map(lambda part: op.Slice(part, start, op.Add(start, length), [0]))
-    )
+    found = full if mode == "full" else full.map(lambda part: op.Slice(part, start, start + length, [0]))
     return array_from(found.cast(kind))
 
 
@@ -46,13 +44,13 @@ def _working(x: Field) -> Field:
 def _part(n: Tensor, m: Tensor, mode: str, is_correlation: bool) -> tuple[Tensor, Tensor]:
     """Where a part of a full convolution begins, and how long it is."""
     less, more = op.Min(n, m), op.Max(n, m)
-    before = op.Sub(less, np.array([1]))
+    before = less - np.array([1])
     if mode == "valid":
-        return before, op.Sub(more, before)
+        return before, more - before
     half = op.Div(before, np.array([2]))
     if is_correlation:
         # numpy exchanges the two where the second is longer, and turns the result round.
-        half = op.Where(op.Less(n, m), op.Sub(before, half), half)
+        half = op.Where(n < m, before - half, half)
     return half, more
 
 
@@ -125,7 +123,7 @@ def _periodic(points: Array, heights: Array, period: float) -> tuple[Array, Arra
     at = op.Gather(at, order)
     before, behind = op.Slice(at, [-1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [1])
     length = values.like(period, at)
-    ends = op.Concat(op.Sub(before, length), at, op.Add(behind, length), axis=0)
+    ends = op.Concat(before - length, at, behind + length, axis=0)
 
     def turned(part: Tensor) -> Tensor:
         sorted_ = op.Gather(part, order)

@@ -167,7 +167,7 @@ def _check_places(x: Array, kth: object, axis: int) -> None:
         # All elements are in order, wherever the places are; but there have to be such places.
         end = cast(Size, size)
         require(
-            lambda: op.Or(is_within(array_of(kth), -end, end), op.Equal(sized(end), np.int64(0))),
+            lambda: is_within(array_of(kth), -end, end) | op.Equal(sized(end), np.int64(0)),
             ValueError("kth out of bounds"),
         )
         return
@@ -285,7 +285,7 @@ def _is_monotonic(edges: Array) -> Condition:
     before, behind = op.Slice(row, [0], [-1]), op.Slice(row, [1], [np.iinfo(np.int64).max])
     # As numpy: what is compared with NaN neither rises nor falls.
     rises, falls = (reductions.any_true(each(before, behind), [0], False) for each in (op.Less, op.Greater))
-    return op.Not(op.And(rises, falls))
+    return ~(rises & falls)
 
 
 @recorded()
@@ -293,15 +293,15 @@ def _binned(x: Array, bins: Array, dtype: NumpyDType, right: bool) -> Array:
     kind = dtypes.onnx_type(dtype)
     edges, given = values.converted(tensor_of(bins), kind), values.converted(tensor_of(x), kind)
     length = op.Shape(edges)
-    last = op.Sub(length, np.array([1]))
+    last = length - np.array([1])
     # Edges that fall are searched from the end; whether they do is known when the model runs.
     first = op.Slice(edges, [0], [1])
-    less = values.converted(op.Less(op.Slice(edges, last, length), first), DType.UINT8)
+    less = values.converted(op.Slice(edges, last, length) < first, DType.UINT8)
     falls = values.converted(op.ReduceMax(less, [0], keepdims=0), DType.BOOL)
     ends = op.Where(falls, last, np.array([0]))
     step = op.Where(falls, np.array([-1]), np.array([1]))
-    place = op.Add(ends, op.Mul(values.counted(values.size_of(edges, 0)), step))
+    place = ends + values.counted(values.size_of(edges, 0)) * step
     rising = op.Gather(edges, place)
     # numpy's `right` says which end of a bin belongs to it.
     up = searching.places_for(rising, given, right=not right)
-    return array_from(op.Where(falls, op.Sub(op.Squeeze(length, [0]), up), up))
+    return array_from(op.Where(falls, op.Squeeze(length, [0]) - up, up))

@@ -13,7 +13,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import bessel, error_functions, logarithms
-from onnxsmith.algorithms.special.double import log1p, number, where
+from onnxsmith.algorithms.special.double import log1p, where
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -53,19 +53,19 @@ def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
 
 
 def _expit(x: Tensor) -> Tensor:
-    is_negative = op.Less(x, number(0.0))
+    is_negative = x < 0.0
     # Minus the absolute value, by a choice that is no kink: each side is the function beyond 0, too.
-    smaller = op.Exp(op.Where(is_negative, x, op.Neg(x)))
+    smaller = op.Exp(op.Where(is_negative, x, -x))
     numerator = where(is_negative, smaller, 1.0)
-    return op.Div(numerator, op.Add(number(1.0), smaller))
+    return numerator / (1.0 + smaller)
 
 
 def _logit(p: Tensor) -> Tensor:
     """The logarithm of p / (1 - p); in the middle, where that is near 1, from the distance to a half."""
-    twice = op.Sub(op.Add(p, p), number(1.0))
-    middle = op.Sub(log1p(twice), log1p(op.Neg(twice)))
-    outside = op.Log(op.Div(p, op.Sub(number(1.0), p)))
-    return op.Where(op.Less(op.Abs(twice), number(0.4)), middle, outside)
+    twice = p + p - 1.0
+    middle = log1p(twice) - log1p(-twice)
+    outside = op.Log(p / (1.0 - p))
+    return op.Where(abs(twice) < 0.4, middle, outside)
 
 
 erf = _define("erf", error_functions.erf)

@@ -58,7 +58,7 @@ def divided(total: Field, count: TensorOrArray) -> Field:
     if total.im is None:
         return Field(op.Div(total.re, count))
     divisor = op.Identity(count)
-    return total / Field(divisor, op.Sub(divisor, divisor))
+    return total / Field(divisor, divisor - divisor)
 
 
 @recorded()
@@ -119,7 +119,7 @@ def spread(
     field = tensors_of(x).cast(reductions.wider(kind))
     middle = _mean(field, axes, True, mask, is_long) if mean is None else tensors_of(mean).cast(field.dtype)
     squares = Field((field - middle).squared_size())
-    count = op.Sub(_count(field, axes, keepdims, mask), values.like(ddof, field.re))
+    count = _count(field, axes, keepdims, mask) - values.like(ddof, field.re)
     added = reductions.total(masked(squares, mask, 0), axes, keepdims, is_long=is_long)
     result = op.Div(added.re, op.Max(count, values.like(0, field.re)))
     return array_from(values.converted(reductions.deviation_of(result) if is_root else result, kind))

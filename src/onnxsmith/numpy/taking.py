@@ -50,7 +50,7 @@ def _placed(index: Tensor, length: values.Size, mode: str) -> Tensor:
         # No place at all may be taken from an axis without elements; any other is then out of bounds.
         is_positive = isinstance(length, int) and length > 0
         return op.Mod(place, size if is_positive else op.Max(size, np.int64(1)))
-    return op.Min(op.Max(place, np.int64(0)), op.Sub(size, np.int64(1)))
+    return op.Min(op.Max(place, 0), size - 1)
 
 
 @recorded()
@@ -195,7 +195,7 @@ def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
     place = op.Reshape(tensor_of(index), [-1])
     place = _placed(place, values.size_of(row.re, 0), mode)
     # Values are repeated as often as there are places.
-    count = op.Max(op.Size(given.re), np.int64(1))
+    count = op.Max(op.Size(given.re), 1)
     which = op.Mod(op.Range(np.int64(0), op.Size(place), np.int64(1)), count)
 
     def of_part(part: Tensor, update: Tensor) -> Tensor:

@@ -33,9 +33,9 @@ def _places(is_kept: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     marks = op.Pad(marks, np.array(pads, np.int64), np.int64(0))
     along = op.ReduceMax(marks, others, keepdims=0) if others else marks
     index = values.counted(values.size_of(is_kept, axis))
-    is_some = op.Greater(along, np.int64(0))
+    is_some = along > 0
     begins = op.ReduceMin(op.Concat(op.Where(is_some, index, count), count, axis=0), [0], keepdims=1)
-    after = op.Where(is_some, op.Add(index, np.int64(1)), np.int64(0))
+    after = op.Where(is_some, index + 1, 0)
     ends = op.ReduceMax(op.Concat(after, np.array([0]), axis=0), [0], keepdims=1)
     return begins, ends
 
@@ -75,8 +75,8 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
 
 def without_first(x: Field, is_left_out: Tensor) -> Field:
     """A vector without the first elements of which something holds, the last one excepted."""
-    begins, _ = _places(op.Not(is_left_out), 0)
-    last = op.Sub(op.Shape(x.re), np.array([1], np.int64))
+    begins, _ = _places(~is_left_out, 0)
+    last = op.Shape(x.re) - np.array([1], np.int64)
     start = op.Max(op.Min(begins, last), np.array([0], np.int64))
     return x.map(lambda part: op.Slice(part, start, _FAR, [0]))
 
@@ -88,4 +88,4 @@ def leading(p: Array) -> Array:
     more = op.Max(op.Sub(np.array([1], np.int64), op.Shape(field.re)), np.array([0], np.int64))
     pads = op.Concat(np.array([0], np.int64), more, axis=0)
     field = field.map(lambda part: op.Pad(part, pads, values.like(0, part)))
-    return array_from(without_first(field, op.Not(field.is_nonzero())))
+    return array_from(without_first(field, ~field.is_nonzero()))

@@ -113,7 +113,7 @@ class Steps:
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
             row = padded.map(lambda part: op.Gather(part, i, axis=0))
             made = self._both(state[0], row, kinds)
-            made = select(op.Equal(i, np.int64(0)), row, made)
+            made = select(op.Equal(i, 0), row, made)
             return Step([made], collected=made)
 
         begin = rows.map(lambda part: op.Squeeze(_row(part, 0), _FIRST))
@@ -143,7 +143,7 @@ class Steps:
             turns: values.Size = max(size - 1, 0).bit_length()
         else:  # one turn too many changes nothing, so that the logarithm may be off by a little
             length = values.cast(values.greatest(size, 1), DType.DOUBLE)
-            bits = op.Ceil(op.Div(op.Log(length), math.log(2.0)))
+            bits = op.Ceil(op.Log(length) / math.log(2.0))
             turns = values.as_size(values.cast(bits, DType.INT64)) + 1
         return loop(turns, [Field(rows)], [], step).fields[0].re
 
@@ -161,7 +161,7 @@ class Steps:
 
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
             row = rows.map(lambda part: op.Gather(part, op.Unsqueeze(i, _FIRST), axis=0))
-            is_within = op.And(op.Less(low, i), op.Less(i, high))
+            is_within = (low < i) & (i < high)
             return Step([select(is_within, self._both(state[0], row, kinds), state[0])])
 
         ended = loop(size, [begin], [], step)
@@ -227,7 +227,7 @@ class Steps:
             masks = _to_front(op.Expand(mask, shape), axis)
 
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
-            at = op.Add(i, np.int64(done)) if done else i
+            at = i + done if done else i
             made = self._both(state[0], rows.map(lambda part: op.Gather(part, at, axis=0)), kinds)
             if masks is not None:
                 made = select(op.Gather(masks, at, axis=0), made, state[0])

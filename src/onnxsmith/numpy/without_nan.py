@@ -95,7 +95,7 @@ def _extreme(
     first = None if initial is None else tensors_of(initial).cast(field.dtype)
     if mask is not None and first is not None:
         known = where(tensor_of(mask), known, first)
-        holes = op.And(holes, tensor_of(mask))
+        holes = holes & tensor_of(mask)
     found = extremes.extreme(known, axes, keepdims, is_max=is_max, first=first)
     if first is not None:
         return array_from(found)
@@ -172,8 +172,8 @@ def _counts(counted: Tensor, axes: Sequence[int], keepdims: bool, dtype: DType) 
 
 def _counted(x: Field, mask: Array | None) -> Tensor:
     """The elements that count: no NaN, and not left out."""
-    is_number = op.Not(x.is_nan())
-    return is_number if mask is None else op.And(is_number, tensor_of(mask))
+    is_number = ~x.is_nan()
+    return is_number if mask is None else is_number & tensor_of(mask)
 
 
 def _mean(x: Field, counted: Tensor, axes: Sequence[int], keepdims: bool) -> Field:
@@ -235,9 +235,9 @@ def _spread(
     squares = Field((field - middle).squared_size())
     zero = Field(values.constant(values.like(0, field.re)))
     added = reductions.total(where(counted, squares, zero), axes, keepdims).re
-    count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
+    count = _counts(counted, axes, keepdims, field.dtype) - values.like(ddof, field.re)
     # As numpy: without a degree of freedom there is no variance.
-    result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))
+    result = op.Where(count > zero.re, op.Div(added, count), np.nan)
     return array_from(values.converted(reductions.deviation_of(result) if is_root else result, kind))
 
 

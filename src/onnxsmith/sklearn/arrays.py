@@ -23,4 +23,4 @@ def is_equal(one: Array, other: Array | float) -> Array:
 def any_is(flags: Tensor) -> Tensor:
     """True if one of some flags holds; False where there are none."""
     whole = op.Reshape(op.Cast(flags, to=DType.INT64), [-1])
-    return op.Greater(op.ReduceSum(whole, keepdims=0), 0)
+    return op.ReduceSum(whole, keepdims=0) > 0

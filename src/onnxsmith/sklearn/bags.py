@@ -103,7 +103,7 @@ class Bag(Structured):
         ends = op.Squeeze(op.NonZero(op.Reshape(is_last.tensor, [-1])), [0])
         if self.is_counted_singly:
             # Every number is 1, and their sum the length of the run.
-            sums = _differences(op.Add(ends, 1))
+            sums = _differences(ends + 1)
             kind = np.dtype(np.int64)
         else:
             # What is added up to the end of a run, less what was before it.
@@ -185,7 +185,7 @@ def _without_first_column(values: Tensor) -> Tensor:
 def _differences(sums: Tensor) -> Tensor:
     """The difference of each of some sums from the one before."""
     before = op.Slice(op.Concat(op.CastLike([0], sums), sums, axis=0), [0], [-1])
-    return op.Sub(sums, before)
+    return sums - before
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
         index = control_flow().Loop(
             np.array(1, np.int64),
             np.array(True),
-            op.Cast(op.Not(holds.tensor), to=DType.INT64),
+            op.Cast(~holds.tensor, to=DType.INT64),
             body=_far_away,
         )
         beyond = op.Gather(np.zeros(1, np.int64), index)
@@ -48,4 +48,4 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
 
 
 def _far_away(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
-    return goes_on, op.Mul(current, _FAR)
+    return goes_on, current * _FAR

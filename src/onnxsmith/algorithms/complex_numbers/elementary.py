@@ -26,7 +26,7 @@ ZERO, ONE, NAN, INFINITY = (number(each) for each in (0, 1, np.nan, np.inf))
 
 def is_finite(x: Tensor) -> Tensor:
     """Where a number is neither infinite nor NaN."""
-    return op.Less(op.Abs(x), INFINITY)
+    return abs(x) < INFINITY
 
 
 def is_zero(x: Tensor) -> Tensor:
@@ -41,10 +41,10 @@ def signed_zero(x: Tensor) -> Tensor:
 
 def grown(x: Tensor, factor: Tensor) -> Tensor:
     """exp(x) times a factor of at most one, which may bring it back from overflow."""
-    is_far = op.Greater(x, number(700))
-    root = op.Exp(op.Mul(op.Where(is_far, x, ZERO), number(0.5)))
-    plain = op.Mul(op.Exp(op.Where(is_far, ZERO, x)), factor)
-    return chosen(is_far, op.Mul(op.Mul(root, factor), root), plain)
+    is_far = x > 700
+    root = op.Exp(op.Where(is_far, x, ZERO) * 0.5)
+    plain = op.Exp(op.Where(is_far, ZERO, x)) * factor
+    return chosen(is_far, root * factor * root, plain)
 
 
 def exp(z: Field) -> Field:
@@ -59,34 +59,34 @@ def exp(z: Field) -> Field:
     other_im = chosen(is_vanishing, signed_zero(y), constant(NAN))
     re, im = chosen(is_plain, re, other_re), chosen(is_plain, im, other_im)
     # Of a real number: zeros keep their signs, what is infinite makes none of them NaN, and slopes are right.
-    is_large = op.And(is_zero(y), op.Not(op.LessOrEqual(x, number(700))))
-    of_zero = op.Mul(y, op.Exp(op.Where(op.LessOrEqual(x, number(709)), x, ZERO)))
+    is_large = is_zero(y) & ~(x <= 700)
+    of_zero = y * op.Exp(op.Where(x <= 709, x, ZERO))
     return Field(chosen(is_large, op.Exp(x), re), chosen(is_zero(y), of_zero, im))
 
 
 def _log_of_size(z: Field) -> Tensor:
     """log |z|, right near |z| = 1, and where |z| overflows or is not normal."""
     x, y = z.re, imaginary(z)
-    larger = op.Max(op.Abs(x), op.Abs(y))
-    is_large, is_small = op.Greater(larger, number(1e300)), op.Less(larger, number(1e-290))
-    scale = op.Where(is_large, number(2.0**-4), op.Where(is_small, number(2.0**120), ONE))
-    shift = op.Where(is_large, number(4 * math.log(2)), op.Where(is_small, number(-120 * math.log(2)), ZERO))
-    size = hypot(op.Mul(x, scale), op.Mul(y, scale))
-    far = op.Add(op.Log(size), shift)
-    is_near = op.And(op.Greater(size, number(0.5)), op.Less(size, number(2)))
-    is_near = op.And(is_near, op.Not(op.Or(is_large, is_small)))
+    larger = op.Max(abs(x), abs(y))
+    is_large, is_small = larger > 1e300, larger < 1e-290
+    scale = op.Where(is_large, (2.0**-4), op.Where(is_small, number(2.0**120), ONE))
+    shift = op.Where(is_large, (4 * math.log(2)), op.Where(is_small, number(-120 * math.log(2)), ZERO))
+    size = hypot(x * scale, y * scale)
+    far = op.Log(size) + shift
+    is_near = (size > 0.5) & (size < 2)
+    is_near = is_near & ~(is_large | is_small)
     near = [op.Where(is_near, each, ZERO) for each in (x, y)]
-    return op.Where(is_near, op.Mul(number(0.5), double.log1p(_beyond_one(*near))), far)
+    return op.Where(is_near, 0.5 * double.log1p(_beyond_one(*near)), far)
 
 
 def _beyond_one(x: Tensor, y: Tensor) -> Tensor:
     """x² + y² - 1, of which little may be left: in double words."""
     (p, p_low), (q, q_low) = product_of(x, x), product_of(y, y)
-    is_less = op.Less(p, q)
+    is_less = p < q
     larger, smaller = op.Where(is_less, q, p), op.Where(is_less, p, q)
     high, low = sum_of(larger, number(-1))
     high, lower = sum_of(high, smaller)
-    return op.Add(high, op.Add(op.Add(low, lower), op.Add(p_low, q_low)))
+    return high + (low + lower + (p_low + q_low))
 
 
 def log(z: Field) -> Field:
@@ -97,38 +97,38 @@ def log(z: Field) -> Field:
 def log1p(z: Field) -> Field:
     """log(1 + z), right near zero."""
     x, y = z.re, imaginary(z)
-    total = op.Add(x, ONE)
-    is_small = op.And(op.Less(op.Abs(x), number(0.25)), op.Less(op.Abs(y), number(0.25)))
+    total = x + ONE
+    is_small = (abs(x) < 0.25) & (abs(y) < 0.25)
     near = [op.Where(is_small, each, ZERO) for each in (x, y)]
     # |1 + z|² - 1 = x (x + 2) + y²
-    more = op.Add(op.Mul(near[0], op.Add(near[0], number(2))), squared(near[1]))
+    more = near[0] * (near[0] + 2) + squared(near[1])
     plain = log(Field(total, y))
-    return Field(chosen(is_small, op.Mul(number(0.5), double.log1p(more)), plain.re), imaginary(plain))
+    return Field(chosen(is_small, 0.5 * double.log1p(more), plain.re), imaginary(plain))
 
 
 def expm1(z: Field) -> Field:
     """exp(z) - 1, right near zero."""
     x, y = z.re, imaginary(z)
-    half = circular.sin(op.Mul(number(0.5), y))
-    less = op.Mul(number(-2), squared(half))  # cos - 1
-    re = op.Add(op.Mul(double.expm1(x), circular.cos(y)), less)
-    return Field(chosen(is_zero(z.re), chosen(is_zero(y), x, re), re), op.Mul(op.Exp(x), circular.sin(y)))
+    half = circular.sin(0.5 * y)
+    less = -2 * squared(half)  # cos - 1
+    re = double.expm1(x) * circular.cos(y) + less
+    return Field(chosen(is_zero(z.re), chosen(is_zero(y), x, re), re), op.Exp(x) * circular.sin(y))
 
 
 def sqrt(z: Field) -> Field:
     """The root on the right of the imaginary axis."""
     x, y = z.re, imaginary(z)
-    across, along = op.Abs(y), op.Abs(x)
+    across, along = abs(y), abs(x)
     larger = op.Max(across, along)
-    is_large, is_small = op.Greater(larger, number(1e300)), op.Less(larger, number(1e-290))
-    scale = op.Where(is_large, number(2.0**-4), op.Where(is_small, number(2.0**120), ONE))
-    back = op.Where(is_large, number(4), op.Where(is_small, number(2.0**-60), ONE))
-    along, across = op.Mul(along, scale), op.Mul(across, scale)
-    root = op.Sqrt(op.Mul(number(0.5), op.Add(hypot(along, across), along)))
+    is_large, is_small = larger > 1e300, larger < 1e-290
+    scale = op.Where(is_large, (2.0**-4), op.Where(is_small, number(2.0**120), ONE))
+    back = op.Where(is_large, 4, op.Where(is_small, number(2.0**-60), ONE))
+    along, across = along * scale, across * scale
+    root = op.Sqrt(0.5 * (hypot(along, across) + along))
     nothing = is_zero(root)
-    other = op.Div(op.Mul(number(0.5), across), op.Where(nothing, ONE, root))
-    root, other = op.Mul(root, back), op.Mul(other, back)
-    is_left = op.Less(x, ZERO)
+    other = 0.5 * across / op.Where(nothing, ONE, root)
+    root, other = root * back, other * back
+    is_left = x < ZERO
     re, im = op.Where(is_left, other, root), op.Where(is_left, root, other)
     # At infinity the other part is zero, or NaN beside NaN; an infinite imaginary part makes both infinite.
     at_infinity = op.IsInf(x)
@@ -143,24 +143,24 @@ def sqrt(z: Field) -> Field:
 def product(x: Field, y: Field) -> Field:
     """A product as C99 has it: infinite where a factor is, whatever else is NaN."""
     a, b, c, d = x.re, imaginary(x), y.re, imaginary(y)
-    plain = Field(op.Sub(op.Mul(a, c), op.Mul(b, d)), op.Add(op.Mul(a, d), op.Mul(b, c)))
-    is_lost = op.And(op.IsNaN(plain.re), op.IsNaN(imaginary(plain)))
-    first, second = op.Or(op.IsInf(a), op.IsInf(b)), op.Or(op.IsInf(c), op.IsInf(d))
+    plain = Field(a * c - b * d, a * d + b * c)
+    is_lost = op.IsNaN(plain.re) & op.IsNaN(imaginary(plain))
+    first, second = op.IsInf(a) | op.IsInf(b), op.IsInf(c) | op.IsInf(d)
     a, b, c, d = (
         _boxed(a, first, second),
         _boxed(b, first, second),
         _boxed(c, second, first),
         _boxed(d, second, first),
     )
-    re = op.Mul(INFINITY, op.Sub(op.Mul(a, c), op.Mul(b, d)))
-    im = op.Mul(INFINITY, op.Add(op.Mul(a, d), op.Mul(b, c)))
-    return select(op.And(is_lost, op.Or(first, second)), Field(re, im), plain)
+    re = op.Mul(INFINITY, a * c - b * d)
+    im = op.Mul(INFINITY, a * d + b * c)
+    return select(is_lost & (first | second), Field(re, im), plain)
 
 
 def _boxed(part: Tensor, is_infinite: Tensor, beside: Tensor) -> Tensor:
     """A part of a factor that is infinite, as one or zero; beside an infinite factor NaN is zero."""
     unit = copysign(converted(op.IsInf(part), DType.DOUBLE), part)
-    cleaned = chosen(op.And(beside, op.IsNaN(part)), signed_zero(part), part)
+    cleaned = chosen(beside & op.IsNaN(part), signed_zero(part), part)
     return chosen(is_infinite, unit, cleaned)
 
 
@@ -168,48 +168,46 @@ def power(z: Field, exponent: Field) -> Field:
     """As numpy has it: whole exponents below a hundred by multiplication, others by the logarithm."""
     general = exp(product(exponent, log(z)))
     is_real = is_zero(imaginary(exponent))
-    size = op.Abs(exponent.re)
-    is_whole = op.And(op.And(is_real, op.Equal(op.Floor(size), size)), op.Less(size, number(100)))
+    size = abs(exponent.re)
+    is_whole = is_real & op.Equal(op.Floor(size), size) & (size < 100)
     rest = converted(op.Where(is_whole, size, ZERO), DType.INT32)
     # No constants: a sum with one that is zero is left out by ONNX Runtime, and with it the sign of zero.
     nothing = zeros_like(z.re)
-    one = Field(op.Add(nothing, ONE), nothing)
+    one = Field(nothing + ONE, nothing)
     result, square = one, z
     for bit in range(7):
-        is_odd = op.Greater(op.BitwiseAnd(rest, np.int32(1 << bit)), np.int32(0))
+        is_odd = op.BitwiseAnd(rest, np.int32(1 << bit)) > np.int32(0)
         result = select(is_odd, result * square, result)
         square = square * square
-    result = select(op.Less(exponent.re, ZERO), quotient(one, result), result)
+    result = select(exponent.re < ZERO, quotient(one, result), result)
     found = select(is_whole, result, general)
     # numpy writes the first powers out, and infinities come through.
     for count, made in ((1, z), (2, z * z), (3, z * (z * z))):
-        found = select(op.And(is_real, op.Equal(exponent.re, number(count))), made, found)
+        found = select(is_real & op.Equal(exponent.re, number(count)), made, found)
     nan = Field(constant(NAN), constant(NAN))
-    is_growing = op.Greater(exponent.re, ZERO)
+    is_growing = exponent.re > ZERO
     of_zero = select(is_growing, Field(constant(ZERO), constant(ZERO)), nan)
     # A whole power of zero has its slopes; the sum makes its zeros positive.
-    positive = Field(op.Add(found.re, nothing), op.Add(imaginary(found), nothing))
-    of_zero = select(op.And(is_whole, is_growing), positive, of_zero)
+    positive = Field(found.re + nothing, imaginary(found) + nothing)
+    of_zero = select(is_whole & is_growing, positive, of_zero)
     found = select(z.is_nonzero(), found, of_zero)
     return select(exponent.is_nonzero(), found, one)
 
 
 def quotient(x: Field, y: Field) -> Field:
     """A quotient of complex numbers by Smith's method, in any precision; zero divides each part."""
-    across, along = op.Abs(imaginary(y)), op.Abs(y.re)
-    by_real = op.GreaterOrEqual(along, across)
-    is_zero = op.And(op.Equal(along, real(0, y)), op.Equal(across, real(0, y)))
+    across, along = abs(imaginary(y)), abs(y.re)
+    by_real = along >= across
+    is_zero = op.Equal(along, real(0, y)) & op.Equal(across, real(0, y))
     larger, smaller = chosen(by_real, y.re, imaginary(y)), chosen(by_real, imaginary(y), y.re)
-    ratio = op.Div(smaller, larger)
-    scale = op.Div(real(1, y), op.Add(larger, op.Mul(smaller, ratio)))
+    ratio = smaller / larger
+    scale = 1 / (larger + smaller * ratio)
     xr, xi = x.re, imaginary(x)
-    re = chosen(by_real, op.Add(xr, op.Mul(xi, ratio)), op.Add(op.Mul(xr, ratio), xi))
-    im = chosen(by_real, op.Sub(xi, op.Mul(xr, ratio)), op.Sub(op.Mul(xi, ratio), xr))
-    return select(
-        is_zero, Field(op.Div(xr, along), op.Div(xi, along)), Field(op.Mul(re, scale), op.Mul(im, scale))
-    )
+    re = chosen(by_real, xr + xi * ratio, xr * ratio + xi)
+    im = chosen(by_real, xi - xr * ratio, xi * ratio - xr)
+    return select(is_zero, Field(xr / along, xi / along), Field(re * scale, im * scale))
 
 
 def scaled(z: Field, factor: float) -> Field:
     """Times a real number."""
-    return z.map(lambda part: op.Mul(part, number(factor)))
+    return z.map(lambda part: part * factor)

@@ -54,7 +54,7 @@ class Field:
 
     def __sub__(self, other: Field) -> Field:
         if self.im is None and other.im is not None:
-            return Field(op.Sub(self.re, other.re), _like(op.Neg(other.im), self.re))
+            return Field(self.re - other.re, _like(-other.im, self.re))
         return _joined(self, other, op.Sub)
 
     def __neg__(self) -> Field:
@@ -73,7 +73,7 @@ class Field:
 
     def conj(self) -> Field:
         """The complex conjugate."""
-        return self if self.im is None else Field(self.re, op.Neg(self.im))
+        return self if self.im is None else Field(self.re, -self.im)
 
     def transposed(self) -> Field:
         """The last two dimensions exchanged."""
@@ -86,13 +86,13 @@ class Field:
 
     def squared_size(self) -> Tensor:
         """The square of each element's absolute value, a real tensor."""
-        square = op.Mul(self.re, self.re)
-        return square if self.im is None else op.Add(square, op.Mul(self.im, self.im))
+        square = self.re * self.re
+        return square if self.im is None else square + self.im * self.im
 
     def size(self) -> Tensor:
         """Each element's absolute value, a real tensor; nothing overflows on the way."""
         if self.im is None:
-            return op.Abs(self.re)
+            return abs(self.re)
         return hypot(self.re, self.im)
 
     def angle(self) -> Tensor:
@@ -102,21 +102,21 @@ class Field:
     def phase(self) -> Field:
         """Each element divided by its absolute value; one for zero."""
         if self.im is None:
-            return Field(op.Where(op.Less(self.re, real(0, self)), real(-1, self), real(1, self)))
+            return Field(op.Where(self.re < 0, real(-1, self), real(1, self)))
         size = self.size()
         is_zero = op.Equal(size, real(0, self))
         safe = op.Where(is_zero, real(1, self), size)
-        return Field(op.Where(is_zero, real(1, self), op.Div(self.re, safe)), op.Div(self.im, safe))
+        return Field(op.Where(is_zero, 1, op.Div(self.re, safe)), op.Div(self.im, safe))
 
     def is_nonzero(self) -> Tensor:
         """Where an element is not zero."""
-        nonzero = op.Not(op.Equal(self.re, real(0, self)))
-        return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
+        nonzero = ~op.Equal(self.re, real(0, self))
+        return nonzero if self.im is None else nonzero | ~op.Equal(self.im, real(0, self))
 
     def is_nan(self) -> Tensor:
         """Where an element, or a part of it, is no number; of fractions."""
         holes = op.IsNaN(self.re)
-        return holes if self.im is None else op.Or(holes, op.IsNaN(self.im))
+        return holes if self.im is None else holes | op.IsNaN(self.im)
 
     def cast(self, dtype: DType) -> Field:
         """In another element type."""
@@ -171,15 +171,15 @@ def where(condition: TensorOrArray, x: Field, y: Field) -> Field:
 
 def quotient(x: Field, y: Field) -> Field:
     """A quotient of complex numbers by Smith's method: the larger part of the divisor is divided out first."""
-    by_real = op.GreaterOrEqual(op.Abs(y.re), op.Abs(y.im))
+    by_real = op.Abs(y.re) >= op.Abs(y.im)
     larger, smaller = op.Where(by_real, y.re, y.im), op.Where(by_real, y.im, y.re)
     ratio = op.Div(smaller, larger)
-    divisor = op.Add(larger, op.Mul(smaller, ratio))
+    divisor = larger + smaller * ratio
     if x.im is None:
-        re, im = op.Where(by_real, x.re, op.Mul(x.re, ratio)), op.Where(by_real, op.Mul(x.re, ratio), x.re)
-        return Field(op.Div(re, divisor), op.Neg(op.Div(im, divisor)))
-    re = op.Where(by_real, op.Add(x.re, op.Mul(x.im, ratio)), op.Add(op.Mul(x.re, ratio), x.im))
-    im = op.Where(by_real, op.Sub(x.im, op.Mul(x.re, ratio)), op.Sub(op.Mul(x.im, ratio), x.re))
+        re, im = op.Where(by_real, x.re, x.re * ratio), op.Where(by_real, x.re * ratio, x.re)
+        return Field(op.Div(re, divisor), -op.Div(im, divisor))
+    re = op.Where(by_real, x.re + x.im * ratio, x.re * ratio + x.im)
+    im = op.Where(by_real, x.im - x.re * ratio, x.im * ratio - x.re)
     return Field(op.Div(re, divisor), op.Div(im, divisor))
 
 
@@ -220,6 +220,4 @@ def _product(x: Field, y: Field, operator: TensorOperator) -> Field:
         return Field(operator(x.re, y.re), operator(x.im, y.re))
     if x.im is None:
         return Field(operator(x.re, y.re), operator(x.re, y.im))
-    return Field(
-        op.Sub(operator(x.re, y.re), operator(x.im, y.im)), op.Add(operator(x.re, y.im), operator(x.im, y.re))
-    )
+    return Field(operator(x.re, y.re) - operator(x.im, y.im), operator(x.re, y.im) + operator(x.im, y.re))

@@ -28,7 +28,7 @@ def one(z: Field, value: float = 1.0) -> Field:
 
 
 def _times(value: float, part: Tensor) -> Tensor:
-    return op.Mul(part, like(value, part))
+    return part * like(value, part)
 
 
 def _clipped(part: Tensor, limit: float) -> Tensor:
@@ -52,8 +52,8 @@ def exp(z: Field) -> Field:
     size = op.Exp(z.re)
     # What is infinite times zero would be no number.
     is_real = op.Equal(imaginary(z), real(0, z))
-    finite = op.Where(op.And(is_real, op.Equal(size, real(np.inf, z))), real(1, z), size)
-    return Field(op.Mul(size, op.Cos(imaginary(z))), op.Mul(finite, op.Sin(imaginary(z))))
+    finite = op.Where(is_real & op.Equal(size, real(np.inf, z)), real(1, z), size)
+    return Field(size * op.Cos(imaginary(z)), finite * op.Sin(imaginary(z)))
 
 
 @algorithm(name="complex_log")
@@ -65,10 +65,10 @@ def log(z: Field) -> Field:
 @algorithm(name="complex_log1p")
 def log_of_one_more(z: Field) -> Field:
     """log(1 + z), right near zero."""
-    more = op.Add(op.Mul(z.re, op.Add(z.re, real(2, z))), op.Mul(imaginary(z), imaginary(z)))  # |1 + z|² - 1
+    more = z.re * (z.re + 2) + imaginary(z) * imaginary(z)  # |1 + z|² - 1
     near = _times(0.5, log1p(more))
     shifted = z + one(z)
-    is_near = op.Less(op.Abs(more), real(0.5, z))
+    is_near = abs(more) < 0.5
     return Field(op.Where(is_near, near, op.Log(shifted.size())), shifted.angle())
 
 
@@ -77,26 +77,26 @@ def sqrt(z: Field) -> Field:
     """The root on the right of the imaginary axis."""
     zero = real(0, z)
     size = z.size()
-    root = op.Sqrt(_times(0.5, op.Add(size, op.Abs(z.re))))
+    root = op.Sqrt(_times(0.5, size + abs(z.re)))
     is_zero = op.Equal(root, zero)
-    other = op.Div(_times(0.5, op.Abs(imaginary(z))), op.Where(is_zero, real(1, z), root))
-    is_left = op.Less(z.re, zero)
+    other = _times(0.5, abs(imaginary(z))) / op.Where(is_zero, real(1, z), root)
+    is_left = z.re < zero
     re, im = op.Where(is_left, other, root), op.Where(is_left, root, other)
-    return Field(re, op.Where(op.Less(imaginary(z), zero), op.Neg(im), im))
+    return Field(re, op.Where(imaginary(z) < zero, -im, im))
 
 
 @algorithm(name="complex_sin")
 def sin(z: Field) -> Field:
     """The sine."""
     cosh, sinh = hyperbolic(imaginary(z))
-    return Field(op.Mul(op.Sin(z.re), cosh), op.Mul(op.Cos(z.re), sinh))
+    return Field(op.Sin(z.re) * cosh, op.Cos(z.re) * sinh)
 
 
 @algorithm(name="complex_cos")
 def cos(z: Field) -> Field:
     """The cosine."""
     cosh, sinh = hyperbolic(imaginary(z))
-    return Field(op.Mul(op.Cos(z.re), cosh), op.Neg(op.Mul(op.Sin(z.re), sinh)))
+    return Field(op.Cos(z.re) * cosh, -(op.Sin(z.re) * sinh))
 
 
 @algorithm(name="complex_tanh")
@@ -104,18 +104,18 @@ def tanh(z: Field) -> Field:
     """The hyperbolic tangent; beyond 20 it is one."""
     cosh, sinh = hyperbolic(_clipped(z.re, 20.0))
     cosine, sine = op.Cos(imaginary(z)), op.Sin(imaginary(z))
-    divisor = op.Add(op.Mul(cosine, cosine), op.Mul(sinh, sinh))
-    return Field(op.Div(op.Mul(cosh, sinh), divisor), op.Div(op.Mul(sine, cosine), divisor))
+    divisor = cosine * cosine + sinh * sinh
+    return Field(cosh * sinh / divisor, sine * cosine / divisor)
 
 
 def turned(z: Field) -> Field:
     """i z."""
-    return Field(op.Neg(imaginary(z)), z.re)
+    return Field(-imaginary(z), z.re)
 
 
 def turned_back(z: Field) -> Field:
     """-i z."""
-    return Field(imaginary(z), op.Neg(z.re))
+    return Field(imaginary(z), -z.re)
 
 
 @algorithm(name="complex_asin")
@@ -142,23 +142,23 @@ def acosh(z: Field) -> Field:
 @algorithm(name="complex_atanh")
 def atanh(z: Field) -> Field:
     """The inverse hyperbolic tangent."""
-    unit, size = real(1, z), op.Abs(z.re)
+    unit, size = real(1, z), abs(z.re)
     less, more = op.Sub(unit, size), op.Add(unit, size)
-    square = op.Mul(imaginary(z), imaginary(z))
-    ratio = op.Div(_times(4.0, size), op.Add(op.Mul(less, less), square))
-    re = op.Mul(op.Sign(z.re), _times(0.25, log1p(ratio)))
-    return Field(re, _times(0.5, atan2(_times(2.0, imaginary(z)), op.Sub(op.Mul(less, more), square))))
+    square = imaginary(z) * imaginary(z)
+    ratio = _times(4.0, size) / (less * less + square)
+    re = op.Sign(z.re) * _times(0.25, log1p(ratio))
+    return Field(re, _times(0.5, atan2(_times(2.0, imaginary(z)), less * more - square)))
 
 
 @algorithm(name="complex_expm1")
 def expm1(z: Field) -> Field:
     """exp(z) - 1, right near zero."""
     half = op.Sin(_times(0.5, imaginary(z)))
-    less = _times(-2.0, op.Mul(half, half))  # cos - 1
+    less = _times(-2.0, half * half)  # cos - 1
     size = op.Exp(z.re)
-    near = op.Mul(z.re, op.Add(real(1, z), _times(0.5, z.re)))
-    more = op.Where(op.Less(op.Abs(z.re), real(1e-4, z)), near, op.Sub(size, real(1, z)))  # exp - 1
-    return Field(op.Add(op.Mul(more, op.Cos(imaginary(z))), less), op.Mul(size, op.Sin(imaginary(z))))
+    near = z.re * (1 + _times(0.5, z.re))
+    more = op.Where(abs(z.re) < 1e-4, near, size - 1)  # exp - 1
+    return Field(more * op.Cos(imaginary(z)) + less, size * op.Sin(imaginary(z)))
 
 
 @algorithm(name="complex_power")
@@ -191,7 +191,7 @@ def whole_power(z: Field, exponent: float) -> Field | None:
     """A power that is a product or a root; None for others."""
     if exponent == 0:
         zeros = zeros_like(z.re)
-        return Field(op.Add(zeros, real(1, z)), zeros)
+        return Field(zeros + 1, zeros)
     if not z.is_complex:
         return None
     if exponent == 0.5:

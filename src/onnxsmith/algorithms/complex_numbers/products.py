@@ -37,8 +37,8 @@ def running_product(x: Field, axis: int) -> Field:
 def _either(x: Field, finite: Callable[[], Field], other: Callable[[], Field]) -> Field:
     """The result of one function where all parts are finite, and else of another."""
     # Zero times what is not finite is NaN.
-    zeros = [op.Mul(each, like(0, each)) for each in x.parts()]
-    holes = op.Or(op.IsNaN(zeros[0]), op.IsNaN(zeros[1]))
+    zeros = [each * 0 for each in x.parts()]
+    holes = op.IsNaN(zeros[0]) | op.IsNaN(zeros[1])
     count = op.ReduceSum(converted(holes, DType.INT32), keepdims=0)
     branches: dict[str, Any] = {  # a function is an attribute only where it is called
         "then_branch": lambda: tuple(op.Identity(each) for each in finite().parts()),
@@ -51,13 +51,13 @@ def _by_halves(x: Field, axis: int) -> Field:
     def body(i: Tensor, keep: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
         length = op.Shape(state[0], start=axis, end=axis + 1)
         half = op.Div(length, np.array([2]))
-        twice = op.Add(half, half)
+        twice = half + half
         first = Field(*[op.Slice(each, [0], half, [axis]) for each in state])
         second = Field(*[op.Slice(each, half, twice, [axis]) for each in state])
         rest = [op.Slice(each, twice, length, [axis]) for each in state]
         products = (first * second).parts()
         after = [op.Concat(*pair, axis=axis) for pair in zip(products, rest, strict=True)]
-        more = op.Greater(op.Shape(after[0], start=axis, end=axis + 1), np.array([1]))
+        more = op.Shape(after[0], start=axis, end=axis + 1) > np.array([1])
         return op.Squeeze(more, [0]), *after
 
     folded = loop(np.int64(64), x.parts(), body)
@@ -74,7 +74,7 @@ def _one_by_one(x: Field, axis: int) -> tuple[Field, Field]:
 
     def body(i: Tensor, keep: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
         here = rows.map(lambda part: op.Gather(part, i, axis=0))
-        is_first = op.Equal(i, np.int64(0))
+        is_first = op.Equal(i, 0)
         product = Field(*state) * here
         after = [op.Where(is_first, a, b) for a, b in zip(here.parts(), product.parts(), strict=True)]
         return op.Identity(keep), *after, *[op.Identity(each) for each in after]

@@ -33,12 +33,12 @@ _FAR = 1e9
 
 def turned(z: Field) -> Field:
     """i z."""
-    return Field(op.Neg(imaginary(z)), z.re)
+    return Field(-imaginary(z), z.re)
 
 
 def turned_back(z: Field) -> Field:
     """-i z."""
-    return Field(imaginary(z), op.Neg(z.re))
+    return Field(imaginary(z), -z.re)
 
 
 def _waves(y: Tensor) -> tuple[Tensor, Tensor]:
@@ -56,8 +56,8 @@ def sinh(z: Field) -> Field:
         _enlarged(x, circular.cosh(x), sine, is_odd=False),
     )
     # Of an angle that is no number: zero stays, and so does infinity, but for its sign.
-    is_lost = op.Not(is_finite(y))
-    re = chosen(op.And(is_lost, is_zero(x)), x, op.Where(op.And(is_lost, op.IsInf(x)), INFINITY, re))
+    is_lost = ~is_finite(y)
+    re = chosen(is_lost & is_zero(x), x, op.Where(is_lost & op.IsInf(x), INFINITY, re))
     return Field(re, chosen(is_zero(y), y, im))
 
 
@@ -69,11 +69,11 @@ def cosh(z: Field) -> Field:
         _enlarged(x, circular.cosh(x), cosine, is_odd=False),
         _enlarged(x, circular.sinh(x), sine, is_odd=True),
     )
-    is_lost = op.Not(is_finite(y))
-    re = op.Where(op.And(is_lost, op.IsInf(x)), INFINITY, re)
-    nothing = op.Mul(copysign(_like_one(x), x), signed_zero(y))
+    is_lost = ~is_finite(y)
+    re = op.Where(is_lost & op.IsInf(x), INFINITY, re)
+    nothing = copysign(_like_one(x), x) * signed_zero(y)
     im = chosen(is_zero(y), chosen(op.IsNaN(x), y, nothing), im)
-    return Field(re, chosen(op.And(is_lost, is_zero(x)), zeros_like(x), im))
+    return Field(re, chosen(is_lost & is_zero(x), zeros_like(x), im))
 
 
 def _like_one(x: Tensor) -> Tensor:
@@ -82,33 +82,33 @@ def _like_one(x: Tensor) -> Tensor:
 
 def _enlarged(x: Tensor, size: Tensor, wave: Tensor, *, is_odd: bool) -> Tensor:
     """sinh or cosh of x times a wave; far out half an exponential, which the wave may bring back from overflow."""
-    is_far = op.Greater(op.Abs(x), number(30))
+    is_far = abs(x) > 30
     # Half of the smallest numbers is 0: they are halved when they have grown.
-    is_tiny = op.Less(op.Abs(wave), number(1e-300))
+    is_tiny = abs(wave) < 1e-300
     half = number(0.5)
-    beyond = grown(op.Abs(x), chosen(is_tiny, wave, op.Mul(half, wave)))
+    beyond = grown(abs(x), chosen(is_tiny, wave, op.Mul(half, wave)))
     beyond = chosen(is_tiny, op.Mul(half, beyond), beyond)
-    beyond = op.Mul(beyond, copysign(_like_one(x), x)) if is_odd else beyond
-    return chosen(is_far, beyond, op.Mul(size, wave))
+    beyond = beyond * copysign(_like_one(x), x) if is_odd else beyond
+    return chosen(is_far, beyond, size * wave)
 
 
 def tanh(z: Field) -> Field:
     """The hyperbolic tangent."""
     x, y = z.re, imaginary(z)
     cosine, sine = _waves(y)
-    near = op.Min(op.Max(x, number(-22)), number(22))
+    near = op.Min(op.Max(x, number(-22)), 22)
     sinh_x, cosh_x = circular.sinh(near), circular.cosh(near)
-    divisor = op.Add(squared(cosine), squared(sinh_x))
-    re = op.Div(op.Mul(cosh_x, sinh_x), divisor)
-    im = op.Div(op.Mul(sine, cosine), divisor)
+    divisor = squared(cosine) + squared(sinh_x)
+    re = cosh_x * sinh_x / divisor
+    im = sine * cosine / divisor
     # Far out it is one but for an imaginary part that vanishes.
-    is_far = op.Greater(op.Abs(x), number(22))
-    vanishing = op.Mul(op.Mul(op.Mul(number(4), sine), cosine), op.Exp(op.Mul(number(-2), op.Abs(x))))
+    is_far = abs(x) > 22
+    vanishing = 4 * sine * cosine * op.Exp(-2 * abs(x))
     re = chosen(is_far, copysign(_like_one(x), x), re)
     im = chosen(is_far, vanishing, im)
-    is_lost = op.Not(is_finite(y))
+    is_lost = ~is_finite(y)
     re = chosen(is_lost, chosen(is_zero(x), x, op.Where(op.IsInf(x), re, NAN)), re)
-    im = chosen(op.And(is_lost, op.IsInf(x)), signed_zero(y), im)
+    im = chosen(is_lost & op.IsInf(x), signed_zero(y), im)
     return Field(re, chosen(is_zero(y), y, im))
 
 
@@ -116,8 +116,8 @@ def sin(z: Field) -> Field:
     """The sine."""
     found = turned_back(sinh(turned(z)))
     # Beside a real part that is no number the sign of infinity is not known, and plus.
-    is_lost = op.And(op.Not(is_finite(z.re)), op.IsInf(imaginary(z)))
-    return Field(found.re, chosen(is_lost, op.Abs(imaginary(found)), imaginary(found)))
+    is_lost = ~is_finite(z.re) & op.IsInf(imaginary(z))
+    return Field(found.re, chosen(is_lost, abs(imaginary(found)), imaginary(found)))
 
 
 def cos(z: Field) -> Field:
@@ -132,7 +132,7 @@ def tan(z: Field) -> Field:
 
 def _is_far(z: Field) -> Tensor:
     """Where a part is large or infinite, whatever the other."""
-    return op.Or(op.Greater(op.Abs(z.re), number(_FAR)), op.Greater(op.Abs(imaginary(z)), number(_FAR)))
+    return (abs(z.re) > _FAR) | (abs(imaginary(z)) > _FAR)
 
 
 def _near(z: Field) -> Field:
@@ -143,13 +143,13 @@ def _near(z: Field) -> Field:
 
 def _doubled_log(z: Field) -> Tensor:
     """log(2 |z|)."""
-    return op.Add(log(z).re, number(math.log(2)))
+    return log(z).re + math.log(2)
 
 
 def _roots(z: Field) -> tuple[Field, Field]:
     """The roots of 1 - z and 1 + z."""
     x, y = z.re, imaginary(z)
-    return sqrt(Field(op.Sub(ONE, x), op.Neg(y))), sqrt(Field(op.Add(ONE, x), y))
+    return sqrt(Field(ONE - x, -y)), sqrt(Field(ONE + x, y))
 
 
 def asin(z: Field) -> Field:
@@ -160,9 +160,9 @@ def asin(z: Field) -> Field:
     re = atan2(near.re, _real_product(below, above))
     im = circular.asinh(_imaginary_product(below.conj(), above))
     is_far = _is_far(z)
-    re = op.Where(is_far, atan2(op.Abs(x), op.Abs(y)), op.Abs(re))
-    im = op.Where(is_far, _doubled_log(z), op.Abs(im))
-    re = op.Where(op.And(is_zero(x), op.IsNaN(y)), ZERO, re)
+    re = op.Where(is_far, atan2(abs(x), abs(y)), abs(re))
+    im = op.Where(is_far, _doubled_log(z), abs(im))
+    re = op.Where(is_zero(x) & op.IsNaN(y), ZERO, re)
     return Field(copysign(re, x), copysign(im, y))
 
 
@@ -176,19 +176,19 @@ def acos(z: Field) -> Field:
     x, y = z.re, imaginary(z)
     near = _near(z)
     below, above = _roots(near)
-    re = op.Mul(number(2), atan2(below.re, above.re))
+    re = 2 * atan2(below.re, above.re)
     im = circular.asinh(_imaginary_product(above.conj(), below))
     is_far = _is_far(z)
-    re = op.Where(is_far, atan2(op.Abs(y), x), re)
-    im = op.Where(is_far, _doubled_log(z), op.Abs(im))
-    re = op.Where(op.And(is_zero(x), op.IsNaN(y)), number(math.pi / 2), re)
-    return Field(re, op.Neg(copysign(im, y)))
+    re = op.Where(is_far, atan2(abs(y), x), re)
+    im = op.Where(is_far, _doubled_log(z), abs(im))
+    re = op.Where(is_zero(x) & op.IsNaN(y), number(math.pi / 2), re)
+    return Field(re, -copysign(im, y))
 
 
 def acosh(z: Field) -> Field:
     """The inverse hyperbolic cosine: the arccosine turned to the right."""
     found = acos(z)
-    re, im = op.Abs(imaginary(found)), op.Abs(found.re)
+    re, im = abs(imaginary(found)), abs(found.re)
     return Field(re, copysign(im, imaginary(z)))
 
 
@@ -196,24 +196,24 @@ def atanh(z: Field) -> Field:
     """The inverse hyperbolic tangent."""
     x, y = z.re, imaginary(z)
     near = _near(z)
-    size, across = op.Abs(near.re), op.Abs(imaginary(near))
-    less, more = op.Sub(ONE, size), op.Add(ONE, size)
+    size, across = abs(near.re), abs(imaginary(near))
+    less, more = ONE - size, ONE + size
     square = squared(across)
-    ratio = op.Div(op.Mul(number(4), size), op.Add(squared(less), square))
-    re = op.Mul(number(0.25), double.log1p(ratio))
+    ratio = 4 * size / (squared(less) + square)
+    re = 0.25 * double.log1p(ratio)
     # Beside one the square of the imaginary part may vanish.
-    is_beside = op.And(is_zero(less), op.Less(across, number(1e-10)))
-    beside = op.Mul(number(0.5), op.Sub(number(math.log(2)), op.Log(across)))
+    is_beside = is_zero(less) & (across < 1e-10)
+    beside = 0.5 * (math.log(2) - op.Log(across))
     re = op.Where(is_beside, beside, re)
-    im = op.Mul(number(0.5), atan2(op.Add(across, across), op.Sub(op.Mul(less, more), square)))
+    im = 0.5 * atan2(across + across, less * more - square)
     is_far = _is_far(z)
     length = hypot(x, y)
-    vanishing = op.Where(op.IsInf(length), ZERO, op.Div(op.Div(op.Abs(x), length), length))
+    vanishing = op.Where(op.IsInf(length), ZERO, op.Div(op.Div(abs(x), length), length))
     re = op.Where(is_far, vanishing, re)
-    missing = op.Where(op.IsInf(length), ZERO, op.Div(op.Div(op.Abs(y), length), length))
-    turned_far = op.Where(op.IsNaN(y), NAN, op.Sub(number(math.pi / 2), missing))
+    missing = op.Where(op.IsInf(length), ZERO, op.Div(op.Div(abs(y), length), length))
+    turned_far = op.Where(op.IsNaN(y), NAN, (math.pi / 2) - missing)
     im = op.Where(is_far, turned_far, im)
-    re = op.Where(op.And(is_zero(x), op.IsNaN(y)), ZERO, re)
+    re = op.Where(is_zero(x) & op.IsNaN(y), ZERO, re)
     return Field(copysign(re, x), copysign(im, y))
 
 
@@ -223,8 +223,8 @@ def atan(z: Field) -> Field:
 
 
 def _real_product(x: Field, y: Field) -> Tensor:
-    return op.Sub(op.Mul(x.re, y.re), op.Mul(imaginary(x), imaginary(y)))
+    return x.re * y.re - imaginary(x) * imaginary(y)
 
 
 def _imaginary_product(x: Field, y: Field) -> Tensor:
-    return op.Add(op.Mul(x.re, imaginary(y)), op.Mul(imaginary(x), y.re))
+    return x.re * imaginary(y) + imaginary(x) * y.re

@@ -19,9 +19,9 @@ from onnxsmith.types.dtypes import DType
 def _sign(pivots: Tensor) -> Tensor:
     """-1 for each pair of rows that was exchanged, multiplied."""
     count = size_of(pivots, rank_of(pivots) - 1)
-    moved = op.Not(op.Equal(pivots, numbers(count)))
+    moved = ~op.Equal(pivots, numbers(count))
     odd = op.Mod(op.ReduceSum(converted(moved, DType.INT64), [rank_of(pivots) - 1], keepdims=0), np.int64(2))
-    return op.Sub(ONE, op.Mul(np.float64(2), converted(odd, DType.DOUBLE)))
+    return ONE - 2 * converted(odd, DType.DOUBLE)
 
 
 @algorithm(has_gradient=True)

@@ -38,9 +38,9 @@ def reflected(a: Field) -> tuple[Field, Field]:
         (a,) = fields
         vector, factor, top = reflection(column(a, k), k, rows)
         changed = a - vector * (factor.conj() * (vector.adjoint() @ a))
-        is_below = op.And(op.Greater(rows, k), op.Equal(columns, k))
-        is_top = op.And(op.Equal(rows, k), op.Equal(columns, k))
-        kept = op.Or(op.Less(columns, k), op.Less(rows, k))
+        is_below = (rows > k) & op.Equal(columns, k)
+        is_top = op.Equal(rows, k) & op.Equal(columns, k)
+        kept = (columns < k) | (rows < k)
         made = where(kept, a, where(is_below, vector, where(is_top, top, changed)))
         return Step([made], collected=factor)
 
@@ -56,11 +56,11 @@ def reflection(mine: Field, k: Tensor, rows: TensorOrArray) -> tuple[Field, Fiel
     rest = op.ReduceSum(below.squared_size(), [mine.rank - 2], keepdims=1)
     is_nothing = op.Equal(rest, ZERO)
     if top.im is not None:
-        is_nothing = op.And(is_nothing, op.Equal(top.im, ZERO))
-    length = op.Sqrt(op.Add(rest, top.squared_size()))
-    beta = op.Where(op.Less(top.re, ZERO), length, op.Neg(length))
+        is_nothing = is_nothing & op.Equal(top.im, ZERO)
+    length = op.Sqrt(rest + top.squared_size())
+    beta = op.Where(top.re < ZERO, length, -length)
     beta = op.Where(is_nothing, ONE, beta)  # only for the divisions; it has no effect
-    factor = where(is_nothing, number(0), (Field(beta) - top).map(lambda part: op.Div(part, beta)))
+    factor = where(is_nothing, number(0), (Field(beta) - top).map(lambda part: part / beta))
     divisor = where(is_nothing, number(1), top - Field(beta))
     vector = where(op.Equal(rows, k), number(1), below / divisor)
     new_top = where(is_nothing, top, Field(beta))
@@ -75,8 +75,8 @@ def applied(vectors: Field, factors: Field, start: Field, *, backwards: bool, ad
 
     def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (q,) = fields
-        k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i) if backwards else i
-        vector = where(op.Equal(rows, k), number(1), masked(op.Greater(rows, k), column(vectors, k)))
+        k = op.Sub(cast(count, DType.INT64), np.int64(1)) - i if backwards else i
+        vector = where(op.Equal(rows, k), number(1), masked(rows > k, column(vectors, k)))
         factor = factors.map(
             lambda part: op.Unsqueeze(
                 op.Gather(part, op.Reshape(k, [1]), axis=factors.rank - 1), [factors.rank]

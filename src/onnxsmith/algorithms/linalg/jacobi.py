@@ -43,8 +43,8 @@ def rotation(
     a: Field, step: Tensor, count: Size, rows: TensorOrArray, columns: TensorOrArray
 ) -> tuple[Field, Tensor]:
     """The rotations of one step as one unitary matrix, and the largest part of a diagonal that they remove."""
-    partner = op.Mod(op.Sub(step, rows), cast(count, DType.INT64))  # (n, 1), for each row
-    is_partner = op.And(op.Equal(columns, partner), op.Not(op.Equal(columns, rows)))
+    partner = op.Mod(step - rows, cast(count, DType.INT64))  # (n, 1), for each row
+    is_partner = op.Equal(columns, partner) & ~op.Equal(columns, rows)
     is_diagonal = op.Equal(rows, columns)
     axis = a.rank - 1
     across = masked(is_partner, a)  # one element in each row
@@ -55,32 +55,29 @@ def rotation(
     other = op.ReduceSum(op.Where(is_partner, all_entries, ZERO), [axis], keepdims=1)
     size = element.size()
     is_zero = op.Equal(size, ZERO)
-    tau = op.Div(op.Sub(other, mine), op.Mul(np.float64(2), op.Where(is_zero, ONE, size)))
+    tau = (other - mine) / (2 * op.Where(is_zero, ONE, size))
     # Both rows of a pair turn the same way round, also where tau is zero.
     is_first = op.Less(rows, partner)
     sign = op.Where(op.Equal(tau, ZERO), op.Where(is_first, ONE, -ONE), op.Sign(tau))
-    tangent = op.Div(
-        sign,
-        op.Add(op.Abs(tau), op.Where(op.Greater(op.Abs(tau), np.float64(1e150)), op.Abs(tau), _root(tau))),
-    )
+    tangent = sign / (abs(tau) + op.Where(abs(tau) > 1e150, abs(tau), _root(tau)))
     tangent = op.Where(is_zero, ZERO, tangent)
-    cosine = op.Div(ONE, _root(tangent))
-    sine = op.Mul(tangent, cosine)
+    cosine = ONE / _root(tangent)
+    sine = tangent * cosine
     phase = element.phase()
-    turned = phase.map(lambda part: op.Mul(part, sine))
+    turned = phase.map(lambda part: part * sine)
     matrix = where(is_diagonal, Field(cosine), masked(is_partner, turned))
-    scale = op.Sqrt(op.Mul(op.Abs(mine), op.Abs(other)))
+    scale = op.Sqrt(abs(mine) * abs(other))
     return matrix, _relative(size, scale)
 
 
 def _root(x: Tensor) -> Tensor:
-    return op.Sqrt(op.Add(ONE, op.Mul(x, x)))
+    return op.Sqrt(ONE + x * x)
 
 
 def _relative(size: Tensor, scale: Tensor) -> Tensor:
     """The largest ratio, where a size is not zero."""
     floor = np.float64(1e-30)  # matrices come scaled to one, and columns of this length squared are rounding
-    ratio = op.Where(op.Equal(size, ZERO), ZERO, op.Div(size, op.Max(scale, floor)))
+    ratio = op.Where(op.Equal(size, ZERO), ZERO, size / op.Max(scale, floor))
     return op.ReduceMax(ratio, keepdims=0)
 
 
@@ -102,19 +99,19 @@ def eigh(a: Field) -> tuple[Tensor, Field]:
 
     # What is off the diagonal counts against the whole matrix here, not against the two on the diagonal.
     scale = op.Sqrt(op.ReduceSum(a.squared_size(), [a.rank - 2, a.rank - 1], keepdims=1))
-    scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
-    a = a.map(lambda part: op.Div(part, scale))
+    scale = op.Where(scale > ZERO, scale, ONE)
+    a = a.map(lambda part: part / scale)
 
     def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         a, vectors = fields
         turn = rotation(a, i, count, rows, columns)[0]
         a = turn.adjoint() @ a @ turn
         rest = op.ReduceMax(where(op.Equal(rows, columns), number(0), a).squared_size(), keepdims=0)
-        return Step([a, vectors @ turn], goes_on=op.Greater(rest, np.float64(1e-33)))
+        return Step([a, vectors @ turn], goes_on=rest > 1e-33)
 
     trips = op.Mul(cast(count, DType.INT64), np.int64(_SWEEPS))
     a, vectors = loop(trips, [a, vectors], [], step).fields
-    values = op.Mul(diagonal(Field(a.re)).re, op.Squeeze(scale, [a.rank - 1]))
+    values = diagonal(Field(a.re)).re * op.Squeeze(scale, [a.rank - 1])
     axis = rank_of(values) - 1
     values, order = several(op.TopK, values, int64s([count]), outputs=2, axis=axis, largest=0, sorted=1)
     return values, chosen_columns(vectors, order)
@@ -137,8 +134,8 @@ def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Tensor
     count = shape[-1]
     rows, columns = row_numbers(count), column_numbers(count)
     scale = op.ReduceMax(a.size(), [a.rank - 2, a.rank - 1], keepdims=1)
-    scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
-    a = a.map(lambda part: op.Div(part, scale))
+    scale = op.Where(scale > ZERO, scale, ONE)
+    a = a.map(lambda part: part / scale)
     number_of_columns = cast(count, DType.INT64)
     last = op.Sub(number_of_columns, np.int64(1))
 
@@ -147,7 +144,7 @@ def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Tensor
         turn, ratio = rotation(a.adjoint() @ a, i, count, rows, columns)
         is_last = op.Equal(op.Mod(i, number_of_columns), last)
         worst = op.Max(worst, ratio)
-        going_on = op.Or(op.Not(is_last), op.Greater(worst, _PRECISION))
+        going_on = ~is_last | (worst > _PRECISION)
         return Step([a @ turn, v @ turn], [op.Where(is_last, ZERO, worst)], goes_on=going_on)
 
     start = batch_identity(shape[:-2], count, count, a)
@@ -156,7 +153,7 @@ def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Tensor
     lengths = op.Squeeze(norm_of_columns(a), [a.rank - 2])
     axis = rank_of(lengths) - 1
     values, order = several(op.TopK, lengths, int64s([count]), outputs=2, axis=axis, largest=1, sorted=1)
-    values = op.Mul(values, op.Squeeze(scale, [a.rank - 1]))
+    values = values * op.Squeeze(scale, [a.rank - 1])
     fewer = least(shape[-2], count)  # where it is not known which is, there may be more columns than rows
     is_tall = isinstance(fewer, int)
     values = values if is_tall else columns_until(Field(values), fewer).re

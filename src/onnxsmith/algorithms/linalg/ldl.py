@@ -37,7 +37,7 @@ _NO, _YES = np.int64(0), np.int64(1)
 
 
 def _weight(z: Field) -> Tensor:
-    return op.Abs(z.re) if z.im is None else op.Add(op.Abs(z.re), op.Abs(z.im))
+    return abs(z.re) if z.im is None else abs(z.re) + abs(z.im)
 
 
 def _turned(z: Field, hermitian: bool) -> Field:
@@ -72,15 +72,15 @@ def _pivot(a: Field, k: Tensor, rows: TensorOrArray, columns: TensorOrArray) -> 
     best = op.ArgMax(below, axis=rank_of(mine) - 2, keepdims=1)
     largest = op.Max(_most(below), ZERO)
     other = op.ReduceSum(op.Where(op.Equal(columns, best), _weight(a), ZERO), [rank_of(mine) - 1], keepdims=1)
-    beside = _most(op.Where(op.And(op.GreaterOrEqual(rows, k), op.Not(op.Equal(rows, best))), other, ZERO))
+    beside = _most(op.Where(op.GreaterOrEqual(rows, k) & ~op.Equal(rows, best), other, ZERO))
     there = op.ReduceSum(op.Where(op.Equal(rows, best), other, ZERO), [rank_of(mine) - 2], keepdims=1)
     is_zero = op.Equal(op.Max(own, largest), ZERO)
-    is_good = op.GreaterOrEqual(own, op.Mul(_ALPHA, largest))
-    ratio = op.Div(largest, op.Where(op.Equal(beside, ZERO), ONE, beside))
-    is_fair = op.GreaterOrEqual(own, op.Mul(op.Mul(_ALPHA, largest), ratio))
-    is_kept = op.Or(is_zero, op.Or(is_good, is_fair))
-    is_single = op.Or(is_kept, op.GreaterOrEqual(there, op.Mul(_ALPHA, beside)))
-    return op.Where(is_kept, k, best), op.Not(is_single), is_zero
+    is_good = own >= op.Mul(_ALPHA, largest)
+    ratio = largest / op.Where(op.Equal(beside, ZERO), ONE, beside)
+    is_fair = own >= op.Mul(_ALPHA, largest) * ratio
+    is_kept = is_zero | (is_good | is_fair)
+    is_single = is_kept | (there >= op.Mul(_ALPHA, beside))
+    return op.Where(is_kept, k, best), ~is_single, is_zero
 
 
 def _block(a: Field, k: Tensor, following: Tensor, hermitian: bool) -> tuple[Field, Field, Field, Field]:
@@ -102,9 +102,9 @@ def _step(
 ) -> tuple[Field, Tensor, Tensor, Tensor]:
     """The matrix after column k, LAPACK's pivot, whether the block is of two rows, and whether the column is zero."""
     best, is_double, is_zero = _pivot(a, k, rows, columns)
-    following = op.Min(op.Add(k, _YES), last)
+    following = op.Min(k + _YES, last)
     place = op.Where(is_double, following, k)
-    rest = op.And(op.GreaterOrEqual(rows, k), op.GreaterOrEqual(columns, k))
+    rest = op.GreaterOrEqual(rows, k) & op.GreaterOrEqual(columns, k)
     a = where(rest, _exchanged(a, place, best, rows, shape, (-2, -1)), a)
     d11, d12, d21, d22 = _block(a, k, following, hermitian)
     w1, w2 = column(a, k), column(a, following)
@@ -112,7 +112,7 @@ def _step(
     divisor = where(is_zero, number(1), d11)
     single = masked(op.Greater(rows, k), w1 / divisor)
     after_one = a - single * d11 * _turned(single, hermitian)
-    one = where(op.And(op.Equal(columns, k), op.Greater(rows, k)), single, after_one)
+    one = where(op.Equal(columns, k) & op.Greater(rows, k), single, after_one)
     # two rows
     determinant = d11 * d22 - d12 * d21
     determinant = where(is_double, determinant, number(1))
@@ -120,13 +120,13 @@ def _step(
     w1, w2 = masked(beyond, w1), masked(beyond, w2)
     l1, l2 = (w1 * d22 - w2 * d21) / determinant, (w2 * d11 - w1 * d12) / determinant
     two = a - l1 * _turned(w1, hermitian) - l2 * _turned(w2, hermitian)
-    two = where(op.And(op.Equal(columns, k), beyond), l1, two)
-    two = where(op.And(op.Equal(columns, following), beyond), l2, two)
+    two = where(op.Equal(columns, k) & beyond, l1, two)
+    two = where(op.Equal(columns, following) & beyond, l2, two)
     inside = op.LessOrEqual(rows, following)
     two = where(inside, a, two)
-    kept = op.Or(op.LessOrEqual(rows, k), op.Less(columns, k))
+    kept = op.LessOrEqual(rows, k) | op.Less(columns, k)
     made = where(op.Less(columns, k), a, where(is_double, two, where(kept, a, one)))
-    pivot = op.Where(is_double, op.Neg(op.Add(best, _YES)), op.Add(best, _YES))
+    pivot = op.Where(is_double, -(best + _YES), best + _YES)
     return made, pivot, is_double, is_zero
 
 
@@ -144,9 +144,9 @@ def factored(a: Field, hermitian: bool) -> tuple[Field, Tensor, Tensor]:
         made, pivot, is_double, is_zero = _step(k, a, last, rows, columns, whole, hermitian)
         is_skipped = op.Equal(skip, _YES)
         pivot = op.Where(is_skipped, held, pivot)
-        is_first = op.And(op.And(is_zero, op.Not(is_skipped)), op.Equal(info, _NO))
-        info = op.Where(is_first, op.Add(k, _YES), info)
-        skip = converted(op.And(is_double, op.Not(is_skipped)), DType.INT64)
+        is_first = is_zero & ~is_skipped & op.Equal(info, _NO)
+        info = op.Where(is_first, k + _YES, info)
+        skip = converted(is_double & ~is_skipped, DType.INT64)
         return Step([where(is_skipped, a, made)], [skip, pivot, info], collected=pivot)
 
     start = filled([*shape[:-2], 1, 1], 0, DType.INT64)
@@ -175,36 +175,34 @@ def solved(a: Field, pivots: Tensor, b: Field, *, hermitian: bool) -> Field:
     def forwards(k: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (x,), (skip,) = fields, tensors
         pivot = at(k)
-        is_skipped, is_double = op.Equal(skip, _YES), op.Less(pivot, _NO)
-        following = op.Min(op.Add(k, _YES), last)
-        swapped = _exchanged(
-            x, op.Where(is_double, following, k), op.Sub(op.Abs(pivot), _YES), rows, whole, (-2,)
-        )
+        is_skipped, is_double = op.Equal(skip, _YES), pivot < _NO
+        following = op.Min(k + _YES, last)
+        swapped = _exchanged(x, op.Where(is_double, following, k), abs(pivot) - _YES, rows, whole, (-2,))
         d11, d12, d21, d22 = _block(a, k, following, hermitian)
         x1, x2 = row(swapped, k), row(swapped, following)
-        one = swapped - masked(op.Greater(rows, k), column(a, k)) * x1
+        one = swapped - masked(rows > k, column(a, k)) * x1
         one = where(op.Equal(rows, k), x1 / d11, one)
-        beyond = op.Greater(rows, following)
+        beyond = rows > following
         two = swapped - masked(beyond, column(a, k)) * x1 - masked(beyond, column(a, following)) * x2
         determinant = where(is_double, d11 * d22 - d12 * d21, number(1))
         two = where(op.Equal(rows, k), (d22 * x1 - d12 * x2) / determinant, two)
         two = where(op.Equal(rows, following), (d11 * x2 - d21 * x1) / determinant, two)
         made = where(is_skipped, x, where(is_double, two, one))
-        return Step([made], [converted(op.And(is_double, op.Not(is_skipped)), DType.INT64)])
+        return Step([made], [converted(is_double & ~is_skipped, DType.INT64)])
 
     def backwards(i: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (x,), (skip,) = fields, tensors
-        k = op.Sub(last, i)
+        k = last - i
         pivot = at(k)
-        is_skipped, is_double = op.Equal(skip, _YES), op.Less(pivot, _NO)
-        before = op.Max(op.Sub(k, _YES), _NO)
-        beyond = op.Greater(rows, k)
+        is_skipped, is_double = op.Equal(skip, _YES), pivot < _NO
+        before = op.Max(k - _YES, _NO)
+        beyond = rows > k
         mine = _turned(masked(beyond, column(a, k)), hermitian) @ x
         other = _turned(masked(beyond, column(a, before)), hermitian) @ x
         made = where(op.Equal(rows, k), x - mine, x)
-        made = where(op.And(is_double, op.Equal(rows, before)), x - other, made)
-        made = _exchanged(made, k, op.Sub(op.Abs(pivot), _YES), rows, whole, (-2,))
-        skip = converted(op.And(is_double, op.Not(is_skipped)), DType.INT64)
+        made = where(is_double & op.Equal(rows, before), x - other, made)
+        made = _exchanged(made, k, abs(pivot) - _YES, rows, whole, (-2,))
+        skip = converted(is_double & ~is_skipped, DType.INT64)
         return Step([where(is_skipped, x, made)], [skip])
 
     start = filled([*shape[:-2], 1, 1], 0, DType.INT64)

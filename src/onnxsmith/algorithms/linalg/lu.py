@@ -68,23 +68,23 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
         (a,), (order, info) = fields, tensors
         if pivot:
             below = column(a, k)
-            weight = op.Abs(below.re) if below.im is None else op.Add(op.Abs(below.re), op.Abs(below.im))
-            weight = op.Where(op.GreaterOrEqual(rows, k), weight, np.float64(-1))
+            weight = abs(below.re) if below.im is None else abs(below.re) + abs(below.im)
+            weight = op.Where(rows >= k, weight, np.float64(-1))
             best = op.ArgMax(weight, axis=rank_of(weight) - 2, keepdims=1)
             source = op.Where(op.Equal(rows, k), best, op.Where(op.Equal(rows, best), k, rows))
             places = op.Expand(source, whole)
             a = a.map(lambda part: op.GatherElements(part, places, axis=rank_of(part) - 2))
             order = op.GatherElements(order, source, axis=rank_of(order) - 2)
         else:
-            best = op.Add(op.Mul(info, np.int64(0)), k)
+            best = info * 0 + k
         mine = column(a, k)
         top = row(mine, k)
-        is_zero = op.Not(top.is_nonzero())
-        factors = masked(op.Greater(rows, k), mine / where(is_zero, number(1), top))
-        rest = masked(op.Greater(columns, k), row(a, k))
-        is_factor = op.And(op.Greater(rows, k), op.Equal(columns, k))
+        is_zero = ~top.is_nonzero()
+        factors = masked(rows > k, mine / where(is_zero, number(1), top))
+        rest = masked(columns > k, row(a, k))
+        is_factor = (rows > k) & op.Equal(columns, k)
         a = where(is_factor, factors, a - factors * rest)
-        info = op.Where(op.And(is_zero, op.Equal(info, np.int64(0))), op.Add(k, np.int64(1)), info)
+        info = op.Where(is_zero & op.Equal(info, np.int64(0)), k + 1, info)
         return Step([a], [order, info], collected=best)
 
     start = filled([*batch, 1, 1], 0, DType.INT64)
@@ -127,7 +127,7 @@ def unpacked(factors: Field) -> tuple[Field, Field]:
 
 def row_order(pivots: Tensor, count: Size) -> Tensor:
     """The order of rows, a column, that exchanges of each row with another one lead to."""
-    pivots = op.Sub(converted(pivots, DType.INT64), np.int64(1))
+    pivots = converted(pivots, DType.INT64) - 1
     steps = sizes_of(pivots)
     rows = row_numbers(count)
     start = op.Expand(_tensor(rows), int64s([*steps[:-1], count, 1]))

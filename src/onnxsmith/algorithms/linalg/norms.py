@@ -44,7 +44,7 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
     zero = real(0.0, z)
     is_zero = op.Equal(size, zero)
     # Powers of zero are infinite, or rise so: there would be no slope.
-    powers = op.Pow(op.Where(is_zero, real(1.0, z), size), real(order, z))
+    powers = op.Pow(op.Where(is_zero, 1.0, size), real(order, z))
     if order > 0:
         return _root(reduce("ReduceSum", op.Where(is_zero, zero, powers), dims, keepdim), order)
     # Where an element is zero, so is the norm, and its slope.
@@ -65,7 +65,7 @@ def _extreme(size: Tensor, axes: Sequence[int], keepdim: bool, *, is_max: bool) 
     """The extreme of lengths, NaN if one is; the greatest of none is 0."""
     found = extremes.extreme(Field(size), list(axes), keepdim, is_max=is_max).re
     zero = like(0, found)
-    return op.Where(op.Less(found, zero), zero, found) if is_max else found
+    return op.Where(found < zero, zero, found) if is_max else found
 
 
 @algorithm(name="matrix_norm")
@@ -104,7 +104,7 @@ def condition(a: Field, order: MatrixOrder | None) -> Tensor:
         last = rank_of(values) - 1
         largest = op.ReduceMax(values, np.array([last]), keepdims=0)
         smallest = op.ReduceMin(values, np.array([last]), keepdims=0)
-        return op.Div(smallest, largest) if order == -2 else op.Div(largest, smallest)
+        return smallest / largest if order == -2 else largest / smallest
     inverse, info = inverted(a)
-    both = op.Mul(matrix_length(a, order, (-2, -1), False), matrix_length(inverse, order, (-2, -1), False))
-    return op.Where(op.Greater(info, np.int64(0)), np.float64(np.inf), both)
+    both = matrix_length(a, order, (-2, -1), False) * matrix_length(inverse, order, (-2, -1), False)
+    return op.Where(info > 0, np.float64(np.inf), both)

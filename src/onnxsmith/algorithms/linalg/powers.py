@@ -24,21 +24,21 @@ def matrix_exp(a: Field) -> Field:
     shape = sizes(a)
     sums = op.ReduceSum(a.size(), [a.rank - 2], keepdims=1)
     norm = op.ReduceMax(sums, [a.rank - 1], keepdims=1)
-    halvings = op.Ceil(op.Div(op.Log(op.Max(norm, np.float64(1))), np.log(np.float64(2))))
+    halvings = op.Ceil(op.Log(op.Max(norm, np.float64(1))) / np.log(np.float64(2)))
     halvings = op.Min(halvings, np.float64(1000))
-    small = a.map(lambda part: op.Div(part, op.Pow(np.float64(2), halvings)))
+    small = a.map(lambda part: part / op.Pow(np.float64(2), halvings))
     ones = batch_identity(shape[:-2], shape[-2], shape[-1], a)
 
     def term(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
-        divisor = op.Sub(np.float64(_TERMS), converted(i, DType.DOUBLE))
-        return Step([ones + (small @ total).map(lambda part: op.Div(part, divisor))])
+        divisor = _TERMS - converted(i, DType.DOUBLE)
+        return Step([ones + (small @ total).map(lambda part: part / divisor)])
 
     series = loop(_TERMS, [ones], [], term).fields[0]
 
     def squared(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (made,) = fields
-        return Step([where(op.Less(converted(i, DType.DOUBLE), halvings), made @ made, made)])
+        return Step([where(converted(i, DType.DOUBLE) < halvings, made @ made, made)])
 
     times = converted(op.ReduceMax(halvings, keepdims=0), DType.INT64)
     return loop(times, [series], [], squared).fields[0]

@@ -43,7 +43,7 @@ def pseudoinverse(a: Field, parts: Parts, limit: Tensor) -> Field:
     It is made of the parts alone. `a` is what its gradient is by: parts of equal values have none.
     """
     u, values, v = parts
-    is_kept = op.Greater(op.Abs(values), limit)
-    inverse = op.Where(is_kept, op.Div(np.float64(1), op.Where(is_kept, values, np.float64(1))), ZERO)
+    is_kept = abs(values) > limit
+    inverse = op.Where(is_kept, 1 / op.Where(is_kept, values, np.float64(1)), ZERO)
     row = op.Unsqueeze(inverse, [rank_of(inverse) - 1])
-    return v.map(lambda part: op.Mul(part, row)) @ u.adjoint()
+    return v.map(lambda part: part * row) @ u.adjoint()

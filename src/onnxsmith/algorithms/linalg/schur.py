@@ -46,24 +46,24 @@ def schur(a: Field) -> tuple[Field, Field]:
     rows, columns = row_numbers(count), column_numbers(count)
     a = alike(a, Field(a.re, a.re))
     scale = op.Sqrt(op.ReduceSum(a.squared_size(), [a.rank - 2, a.rank - 1], keepdims=1))
-    limit = op.Mul(scale, _PRECISION)
+    limit = scale * _PRECISION
     last = op.Expand(op.Sub(cast(count, DType.INT64), np.int64(1)), int64s([*batch, 1, 1]))
 
     def step(_: Tensor, fields: Sequence[Field], tensors: Sequence[Tensor]) -> Step:
         (t, z), (last, tries) = fields, tensors
-        is_active = op.And(op.LessOrEqual(rows, last), op.LessOrEqual(columns, last))
+        is_active = (rows <= last) & (columns <= last)
         shift = _shift(t, last, tries, rows, columns)
         block = where(op.Equal(rows, columns), t - shift, t)
         block = where(is_active, block, Field(converted(op.Equal(rows, columns), DType.DOUBLE)))
         q = _unitary(block, count, rows)
         t, z = q.adjoint() @ t @ q, z @ q
-        left = op.And(op.Equal(rows, last), op.Less(columns, last))
+        left = op.Equal(rows, last) & (columns < last)
         rest = op.ReduceSum(masked(left, t).size(), [t.rank - 2, t.rank - 1], keepdims=1)
-        is_done = op.LessOrEqual(rest, limit)
-        t = where(op.And(left, is_done), number(0), t)
-        last = op.Sub(last, converted(is_done, DType.INT64))
-        tries = op.Where(is_done, np.int64(0), op.Add(tries, np.int64(1)))
-        goes_on = op.Greater(op.ReduceMax(last, keepdims=0), np.int64(0))
+        is_done = rest <= limit
+        t = where(left & is_done, number(0), t)
+        last = last - converted(is_done, DType.INT64)
+        tries = op.Where(is_done, 0, tries + 1)
+        goes_on = op.ReduceMax(last, keepdims=0) > 0
         return Step([t, z], [last, tries], goes_on=goes_on)
 
     start = batch_identity(batch, count, count, a)
@@ -82,26 +82,24 @@ def _entry(t: Field, condition: Tensor) -> Field:
 
 def _shift(t: Field, last: Tensor, tries: Tensor, rows: TensorOrArray, columns: TensorOrArray) -> Field:
     """The eigenvalue of the last 2 x 2 block that is nearer to its last element; now and then something else."""
-    before = op.Sub(last, np.int64(1))
-    a = _entry(t, op.And(op.Equal(rows, before), op.Equal(columns, before)))
-    b = _entry(t, op.And(op.Equal(rows, before), op.Equal(columns, last)))
-    c = _entry(t, op.And(op.Equal(rows, last), op.Equal(columns, before)))
-    d = _entry(t, op.And(op.Equal(rows, last), op.Equal(columns, last)))
-    half = (a - d).map(lambda part: op.Mul(part, np.float64(0.5)))
+    before = last - 1
+    a = _entry(t, op.Equal(rows, before) & op.Equal(columns, before))
+    b = _entry(t, op.Equal(rows, before) & op.Equal(columns, last))
+    c = _entry(t, op.Equal(rows, last) & op.Equal(columns, before))
+    d = _entry(t, op.Equal(rows, last) & op.Equal(columns, last))
+    half = (a - d).map(lambda part: part * 0.5)
     root = sqrt(half * half + b * c)
     # d - b c / (half ± root), with the larger divisor
-    is_same_side = op.GreaterOrEqual(
-        op.Add(op.Mul(half.re, root.re), op.Mul(imaginary(half), imaginary(root))), ZERO
-    )
+    is_same_side = half.re * root.re + imaginary(half) * imaginary(root) >= ZERO
     divisor = half + where(is_same_side, root, -root)
     is_nonzero = divisor.is_nonzero()
     product = b * c
     shift = d - where(is_nonzero, product / where(is_nonzero, divisor, number(1)), number(0))
     # A matrix that a step maps to itself, as a permutation does, needs a push.
-    left = op.And(op.Equal(rows, last), op.Less(columns, last))
+    left = op.Equal(rows, last) & op.Less(columns, last)
     push = op.ReduceSum(masked(left, t).size(), np.array([t.rank - 2, t.rank - 1]), keepdims=1)
-    is_stuck = op.Equal(op.Mod(op.Add(tries, np.int64(1)), np.int64(10)), np.int64(0))
-    return where(is_stuck, d + Field(op.Mul(push, np.float64(0.75)), op.Mul(push, np.float64(0.25))), shift)
+    is_stuck = op.Equal(op.Mod(tries + 1, np.int64(10)), 0)
+    return where(is_stuck, d + Field(push * 0.75, push * 0.25), shift)
 
 
 def _unitary(block: Field, count: Size, rows: TensorOrArray) -> Field:
@@ -126,18 +124,18 @@ def _triangular_vectors(t: Field) -> Field:
     rows, columns = row_numbers(count), column_numbers(count)
     values = diagonal(t).map(lambda part: op.Unsqueeze(part, [t.rank - 2]))
     size = op.ReduceMax(t.size(), [t.rank - 2, t.rank - 1], keepdims=1)
-    smallest = op.Max(op.Mul(size, np.float64(2.3e-16)), np.float64(1e-300))
+    smallest = op.Max(size * 2.3e-16, 1e-300)
 
     def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (x,) = fields
-        k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i)
+        k = op.Sub(cast(count, DType.INT64), np.int64(1)) - i
         mine = row(t, k)
-        total = masked(op.Greater(columns, k), mine) @ x
-        gap = _entry(t, op.And(op.Equal(rows, k), op.Equal(columns, k))) - values
-        is_small = op.Less(gap.size(), smallest)
+        total = masked(columns > k, mine) @ x
+        gap = _entry(t, op.Equal(rows, k) & op.Equal(columns, k)) - values
+        is_small = gap.size() < smallest
         gap = where(is_small, Field(smallest), gap)
         solved = -(total / gap)
-        new = where(op.Equal(columns, k), number(1), masked(op.Greater(columns, k), solved))
+        new = where(op.Equal(columns, k), number(1), masked(columns > k, solved))
         return Step([where(op.Equal(rows, k), new, x)])
 
     start = filled(shape, 0.0, DType.DOUBLE)
@@ -153,7 +151,7 @@ def _normalised(x: Field) -> Field:
     top = x.map(lambda part: op.GatherElements(part, first, axis=x.rank - 2))
     turned = x * top.phase().conj()
     length = norm_of_columns(turned)
-    return turned.map(lambda part: op.Div(part, length))
+    return turned.map(lambda part: part / length)
 
 
 @algorithm

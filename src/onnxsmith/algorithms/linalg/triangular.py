@@ -33,12 +33,12 @@ def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Fi
 
     def step(i: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (x,) = fields
-        k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i) if upper else i
+        k = op.Sub(cast(count, DType.INT64), np.int64(1)) - i if upper else i
         mine = column(a, k)
         value = row(x, k)
         if not unit:
             value = value / row(mine, k)
-        rest = op.Less(rows, k) if upper else op.Greater(rows, k)
+        rest = rows < k if upper else rows > k
         return Step([where(op.Equal(rows, k), value, x - masked(rest, mine) * value)])
 
     return loop(count, [alike(b, a)], [], step).fields[0]
@@ -57,11 +57,11 @@ def cholesky(a: Field) -> tuple[Field, Tensor]:
         (a,), (info,) = fields, tensors
         mine = column(a, k)
         top = row(mine, k).re
-        is_bad = op.Not(op.Greater(top, ZERO))
+        is_bad = ~(top > ZERO)
         root = op.Sqrt(top)
-        below = masked(op.Greater(rows, k), mine.map(lambda part: op.Div(part, root)))
+        below = masked(rows > k, mine.map(lambda part: part / root))
         made = where(op.Equal(rows, k), Field(root), below)
-        info = op.Where(op.And(is_bad, op.Equal(info, np.int64(0))), op.Add(k, np.int64(1)), info)
+        info = op.Where(is_bad & op.Equal(info, np.int64(0)), k + 1, info)
         return Step([a - below * below.adjoint()], [info], collected=made)
 
     rank = len(shape)

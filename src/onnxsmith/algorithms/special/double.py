@@ -30,16 +30,16 @@ def number(value: float) -> np.float64:
 def horner(coefficients: Sequence[float], t: Tensor) -> Tensor:
     """A polynomial of `t`, highest power first, of degree one at least."""
     first, second, *others = coefficients
-    result = op.Add(op.Mul(t, number(first)), number(second))
+    result = t * first + second
     for each in others:
-        result = op.Add(op.Mul(t, result), number(each))
+        result = t * result + each
     return result
 
 
 def on_interval(coefficients: Sequence[float], x: Tensor, low: float, high: float) -> Tensor:
     """A polynomial that approximates a function for x between two numbers."""
     scale = 2.0 / (high - low)
-    return horner(coefficients, op.Sub(op.Mul(x, number(scale)), number(low * scale + 1.0)))
+    return horner(coefficients, x * scale - (low * scale + 1.0))
 
 
 def where(condition: Tensor, x: Tensor | float, y: Tensor | float) -> Tensor:
@@ -59,20 +59,20 @@ def is_whole(x: Tensor) -> Tensor:
 
 
 def squared(x: Tensor) -> Tensor:
-    return op.Mul(x, x)
+    return x * x
 
 
 @algorithm(has_gradient=True)
 def log1p(x: Tensor) -> Tensor:
     """log(1 + x), of any float type, without losing a small x."""
     one = like(1, x)
-    total = op.Add(x, one)
+    total = x + one
     plain = op.Log(total)
     # What rounding took from the sum, exactly (Knuth), moves the logarithm by its share.
-    part = op.Sub(total, one)
-    missing = op.Add(op.Sub(one, op.Sub(total, part)), op.Sub(x, part))
-    close = op.Add(plain, op.Div(missing, total))
-    is_plain = op.And(op.Greater(total, zero(x)), op.Less(total, like(np.inf, x)))
+    part = total - one
+    missing = op.Sub(one, total - part) + (x - part)
+    close = plain + missing / total
+    is_plain = (total > zero(x)) & (total < np.inf)
     return _with_tiny(x, op.Where(is_plain, close, plain))
 
 
@@ -86,20 +86,20 @@ def expm1(x: Tensor) -> Tensor:
     """exp(x) - 1, of any float type, without losing a small x."""
     if x.dtype is not DType.DOUBLE:
         one, half = like(1, x), like(0.5, x)
-        t = op.Tanh(op.Mul(x, half))
-        close = op.Div(op.Add(t, t), op.Sub(one, t))
-        return op.Where(op.Less(op.Abs(x), half), close, op.Sub(op.Exp(x), one))
-    is_close = op.Less(op.Abs(x), number(3))
+        t = op.Tanh(x * half)
+        close = (t + t) / op.Sub(one, t)
+        return op.Where(abs(x) < half, close, op.Exp(x) - one)
+    is_close = abs(x) < 3
     near = op.Where(is_close, x, number(0))
     # x = k log 2 + r, with the first part of log 2 short enough for an exact product.
-    count = op.Round(op.Mul(near, number(1 / math.log(2))))
-    r = op.Sub(op.Sub(near, op.Mul(count, number(_LOG_2_HIGH))), op.Mul(count, number(_LOG_2_LOW)))
-    grown = op.Add(r, op.Mul(squared(r), horner(_EXPM1, r)))
+    count = op.Round(near * (1 / math.log(2)))
+    r = near - count * _LOG_2_HIGH - count * _LOG_2_LOW
+    grown = r + squared(r) * horner(_EXPM1, r)
     scale = power_of_two(count, DType.DOUBLE)
-    close = op.Add(op.Mul(scale, grown), op.Sub(scale, number(1)))
-    return _with_tiny(x, op.Where(is_close, close, op.Sub(op.Exp(x), number(1))))
+    close = scale * grown + (scale - 1)
+    return _with_tiny(x, op.Where(is_close, close, op.Exp(x) - 1))
 
 
 def _with_tiny(x: Tensor, found: Tensor) -> Tensor:
     """The result, or x itself where it is so small that the result is x; a zero keeps its sign."""
-    return chosen(op.Less(op.Abs(x), like(1e-20 if x.dtype is DType.DOUBLE else 1e-8, x)), x, found)
+    return chosen(abs(x) < like(1e-20 if x.dtype is DType.DOUBLE else 1e-8, x), x, found)

@@ -71,23 +71,23 @@ def _as_bits(x: TensorOrArray, bits: DType) -> TensorOrArray:
 def signbit(x: Tensor) -> Tensor:
     """True if the sign is minus, of zero and NaN too."""
     if dtype_of(x) is DType.BOOL:
-        return op.Xor(x, x)
+        return x ^ x
     if not dtype_of(x).is_float:
-        return op.Less(x, like(0, x))
+        return x < 0
     if op.has("BitCast"):
         bits = _bits(x)
-        return op.Less(bits, like(0, bits))
+        return bits < 0
     is_zero = op.Equal(x, like(0, x))
-    return op.Less(op.Where(is_zero, op.Reciprocal(x), x), like(0, x))
+    return op.Where(is_zero, op.Reciprocal(x), x) < 0
 
 
 @algorithm(has_gradient=True)
 def copysign(x: Tensor, y: Tensor) -> Tensor:
     """The size of x with the sign of y."""
-    size = op.Abs(x)
+    size = abs(x)
     if not op.has("BitCast"):
         # ONNX Runtime's `Where` would lose the sign of zero.
-        return op.Mul(size, op.Where(signbit(y), like(-1, y), like(1, y)))
+        return size * op.Where(signbit(y), like(-1, y), like(1, y))
     bits = _layout(x).bits
     sign = op.BitwiseAnd(op.BitCast(y, to=bits), np.asarray(np.iinfo(bits.numpy).min, bits.numpy))
     return op.BitCast(op.BitwiseOr(op.BitCast(size, to=bits), sign), to=dtype_of(x))
@@ -95,7 +95,7 @@ def copysign(x: Tensor, y: Tensor) -> Tensor:
 
 def _size_bits(x: Tensor) -> Tensor:
     """The bits without the sign: neighbours in size are neighbours here."""
-    return _bits(op.Abs(x))
+    return _bits(abs(x))
 
 
 @algorithm(has_gradient=True)
@@ -105,16 +105,16 @@ def nextafter(x: Tensor, y: Tensor) -> Tensor:
         return _next_computed(x, y)
     size = _size_bits(x)
     zero, one = like(0, size), like(1, size)
-    is_away = op.Equal(op.Less(x, y), op.Less(like(0, x), x))
+    is_away = op.Equal(x < y, op.Less(like(0, x), x))
     is_zero = op.Equal(x, like(0, x))
-    moved = op.Where(op.Or(is_zero, is_away), op.Add(size, one), op.Sub(size, one))
+    moved = op.Where(is_zero | is_away, size + one, size - one)
     next_size = _from_bits(op.Max(moved, zero), dtype_of(x))
-    is_negative = op.Where(is_zero, op.Less(y, like(0, y)), op.Less(x, like(0, x)))
-    made = chosen(is_negative, op.Neg(next_size), next_size)
+    is_negative = op.Where(is_zero, y < 0, x < 0)
+    made = chosen(is_negative, -next_size, next_size)
     # Of equal zeros numpy gives the second; before 2.5 not of float16.
     is_second = x.dtype is not DType.FLOAT16 or _gives_second_zero()
     made = chosen(op.Equal(x, y), y if is_second else x, made)
-    return chosen(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
+    return chosen(op.IsNaN(x) | op.IsNaN(y), x + y, made)
 
 
 @functools.cache
@@ -135,19 +135,19 @@ def _next_computed(x: Tensor, y: Tensor) -> Tensor:
     zero = np.float64(0)
     x, y = converted(x, DType.DOUBLE), converted(y, DType.DOUBLE)
     mantissa, exponent = _parts_computed(x)
-    goes_up = op.Greater(y, x)
-    towards_zero = op.Or(op.And(op.Greater(x, zero), op.Not(goes_up)), op.And(op.Less(x, zero), goes_up))
+    goes_up = y > x
+    towards_zero = (x > zero) & ~goes_up | (x < zero) & goes_up
     # Below a power of two the steps are half as long.
-    is_edge = op.And(towards_zero, op.Equal(op.Abs(mantissa), np.float64(0.5)))
+    is_edge = towards_zero & op.Equal(abs(mantissa), 0.5)
     least = np.float64(layout.least)
-    length = op.Sub(exponent, op.Add(converted(is_edge, DType.DOUBLE), np.float64(layout.fraction + 1)))
+    length = exponent - (converted(is_edge, DType.DOUBLE) + (layout.fraction + 1))
     step = op.Pow(np.float64(2), op.Max(op.Where(op.Equal(x, zero), least, length), least))
-    result = op.Add(x, op.Where(goes_up, step, op.Neg(step)))
-    result = op.Where(op.IsInf(x), op.Mul(op.Sign(x), limit), result)
+    result = x + op.Where(goes_up, step, -step)
+    result = op.Where(op.IsInf(x), op.Sign(x) * limit, result)
     result = op.Where(op.Equal(x, y), y, result)
-    beyond = op.Greater(op.Abs(result), limit)
-    result = op.Where(beyond, op.Mul(op.Sign(result), np.float64(np.inf)), result)
-    result = op.Where(op.Or(op.IsNaN(x), op.IsNaN(y)), np.float64(np.nan), result)
+    beyond = abs(result) > limit
+    result = op.Where(beyond, op.Sign(result) * np.inf, result)
+    result = op.Where(op.IsNaN(x) | op.IsNaN(y), np.float64(np.nan), result)
     return converted(result, dtype)
 
 
@@ -156,15 +156,15 @@ def spacing(x: Tensor) -> Tensor:
     """The distance to the next number away from zero, with the sign of x; as numpy, of float16 to the next above."""
     if x.dtype is DType.FLOAT16:
         above = nextafter(x, constant(like(np.inf, x)))
-        return op.Where(op.IsInf(x), like(np.nan, x), op.Sub(above, x))
+        return op.Where(op.IsInf(x), np.nan, above - x)
     if op.has("BitCast"):
         size = _size_bits(x)
-        above = _from_bits(op.Add(size, like(1, size)), dtype_of(x))
+        above = _from_bits(size + 1, dtype_of(x))
     else:
-        above = nextafter(op.Abs(x), constant(like(np.inf, x)))
-    distance = op.Sub(above, op.Abs(x))
-    signed = op.Where(op.Less(x, like(0, x)), op.Neg(distance), distance)
-    is_finite = op.Less(op.Abs(x), like(np.inf, x))
+        above = nextafter(abs(x), constant(like(np.inf, x)))
+    distance = above - abs(x)
+    signed = op.Where(x < 0, -distance, distance)
+    is_finite = abs(x) < np.inf
     return op.Where(is_finite, signed, like(np.nan, x))
 
 
@@ -174,8 +174,8 @@ def power_of_two(exponent: Tensor, dtype: DType) -> Tensor:
         return op.Pow(np.asarray(2, dtype.numpy), converted(exponent, dtype))
     layout = _LAYOUTS[dtype]
     whole = converted(exponent, layout.wide)
-    biased = op.Add(whole, like(layout.bias, whole))
-    return _from_bits(op.Mul(biased, like(1 << layout.fraction, whole)), dtype)
+    biased = whole + like(layout.bias, whole)
+    return _from_bits(biased * like(1 << layout.fraction, whole), dtype)
 
 
 @algorithm
@@ -185,49 +185,49 @@ def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     if not op.has("BitCast"):
         mantissa, exponent = _parts_computed(converted(x, DType.DOUBLE))
         return converted(mantissa, dtype), converted(exponent, DType.INT32)
-    size = op.Abs(x)
+    size = abs(x)
     shift = layout.fraction + 2
     # Numbers with fewer bits than the fraction has are made normal first.
-    is_small = op.Less(size, like(2.0 ** (1 - layout.bias), x))
+    is_small = size < like(2.0 ** (1 - layout.bias), x)
     scale = 2.0**shift
     if dtype is DType.FLOAT16:
-        scaled = op.Mul(op.Mul(size, like(2.0 ** (shift // 2), x)), like(2.0 ** (shift - shift // 2), x))
+        scaled = size * like(2.0 ** (shift // 2), x) * like(2.0 ** (shift - shift // 2), x)
     else:
-        scaled = op.Mul(size, like(scale, x))
+        scaled = size * like(scale, x)
     normal = op.Where(is_small, scaled, size)
     bits = _bits(normal)
     field = op.Div(bits, like(1 << layout.fraction, bits))
-    exponent = op.Sub(field, like(layout.bias - 1, bits))
+    exponent = field - like(layout.bias - 1, bits)
     # In two steps, so that the power of two is a normal number for the largest and the least.
-    enlarged = op.Mul(normal, power_of_two(op.Sub(like(layout.bias + 1, bits), field), dtype))
-    fraction = op.Mul(enlarged, like(0.25, x))
-    exponent = op.Where(is_small, op.Sub(exponent, like(shift, bits)), exponent)
-    is_plain = op.And(op.Greater(size, like(0, x)), op.Less(size, like(np.inf, x)))
-    signed = op.Where(op.Less(x, like(0, x)), op.Neg(fraction), fraction)
-    return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
+    enlarged = normal * power_of_two(op.Sub(like(layout.bias + 1, bits), field), dtype)
+    fraction = enlarged * 0.25
+    exponent = op.Where(is_small, exponent - like(shift, bits), exponent)
+    is_plain = (size > 0) & (size < np.inf)
+    signed = op.Where(x < 0, -fraction, fraction)
+    return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, 0), DType.INT32)
 
 
 def _parts_computed(x: Tensor) -> tuple[Tensor, Tensor]:
     """Fraction and exponent of a double, as one too; found by its logarithm, and mended."""
     zero, one, half = (np.float64(each) for each in (0, 1, 0.5))
-    is_plain = op.Or(op.Equal(x, zero), op.Or(op.IsNaN(x), op.IsInf(x)))
-    size = op.Where(is_plain, one, op.Abs(x))
-    exponent = op.Add(op.Floor(op.Mul(op.Log(size), np.float64(1 / np.log(2.0)))), one)
-    mantissa = _scaled(size, op.Neg(exponent))
+    is_plain = op.Equal(x, zero) | (op.IsNaN(x) | op.IsInf(x))
+    size = op.Where(is_plain, one, abs(x))
+    exponent = op.Floor(op.Log(size) * (1 / np.log(2.0))) + one
+    mantissa = _scaled(size, -exponent)
     # The logarithm may have fallen on the wrong side of a whole number.
-    is_low, is_high = op.Less(mantissa, half), op.GreaterOrEqual(mantissa, one)
-    change = op.Sub(converted(is_high, DType.DOUBLE), converted(is_low, DType.DOUBLE))
-    exponent = op.Add(exponent, change)
-    mantissa = _scaled(size, op.Neg(exponent))
-    mantissa = op.Where(op.Less(x, zero), op.Neg(mantissa), mantissa)
+    is_low, is_high = mantissa < half, mantissa >= one
+    change = converted(is_high, DType.DOUBLE) - converted(is_low, DType.DOUBLE)
+    exponent = exponent + change
+    mantissa = _scaled(size, -exponent)
+    mantissa = op.Where(x < zero, -mantissa, mantissa)
     return op.Where(is_plain, x, mantissa), op.Where(is_plain, zero, exponent)
 
 
 def _scaled(x: Tensor, exponent: Tensor) -> Tensor:
     """x times two to a whole number, in two steps: the power alone may be out of range."""
     two = np.float64(2)
-    half = op.Floor(op.Mul(exponent, np.float64(0.5)))
-    return op.Mul(op.Mul(x, op.Pow(two, half)), op.Pow(two, op.Sub(exponent, half)))
+    half = op.Floor(exponent * 0.5)
+    return x * op.Pow(two, half) * op.Pow(two, exponent - half)
 
 
 @algorithm(has_gradient=True)
@@ -239,19 +239,15 @@ def ldexp(x: Tensor, exponent: Tensor) -> Tensor:
         wide = DType.FLOAT if dtype is DType.FLOAT16 else DType.DOUBLE
         limit = 100 if wide is DType.FLOAT else 500
         factor = power_of_two(_clipped(exponent, limit), wide)
-        return converted(op.Mul(converted(x, wide), factor), dtype)
+        return converted(converted(x, wide) * factor, dtype)
     fraction, own = frexp(x)
-    total = op.Add(_clipped(converted(exponent, DType.INT64), 5000), converted(own, DType.INT64))
+    total = _clipped(converted(exponent, DType.INT64), 5000) + converted(own, DType.INT64)
     far = np.int64(1000)
-    last = op.Where(
-        op.Less(total, np.int64(-1000)),
-        np.int64(-1000),
-        op.Where(op.Greater(total, far), far, np.int64(0)),
-    )
+    last = op.Where(total < -1000, -1000, op.Where(total > far, far, np.int64(0)))
     # The first factor leaves all bits of the fraction, so that only the second product is rounded.
-    first = _clipped(op.Sub(total, last), 1000)
-    made = op.Mul(op.Mul(fraction, power_of_two(first, dtype)), power_of_two(last, dtype))
-    is_plain = op.And(op.Not(op.Equal(x, like(0, x))), op.Less(op.Abs(x), like(np.inf, x)))
+    first = _clipped(total - last, 1000)
+    made = fraction * power_of_two(first, dtype) * power_of_two(last, dtype)
+    is_plain = ~op.Equal(x, like(0, x)) & (abs(x) < np.inf)
     return chosen(is_plain, made, x)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, is_whole, number, squared, where
+from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, is_whole, squared, where
 from onnxsmith.algorithms.values import rank_of
 
 #: Bernoulli's numbers B2, B4, …
@@ -28,7 +28,7 @@ FAR = 10
 
 def _next_ten(x: Tensor) -> Tensor:
     """x, x + 1, … x + 9 along a new last dimension."""
-    return op.Add(op.Unsqueeze(x, [-1]), np.arange(FAR, dtype=np.float64))
+    return op.Unsqueeze(x, [-1]) + np.arange(FAR, dtype=np.float64)
 
 
 def over_last(name: str, x: Tensor) -> Tensor:
@@ -38,58 +38,58 @@ def over_last(name: str, x: Tensor) -> Tensor:
 
 def _shifted(x: Tensor) -> tuple[Tensor, Tensor]:
     """True if x is too small for a series, and x or x + 10."""
-    is_small = op.Less(x, number(FAR))
-    return is_small, op.Add(x, where(is_small, float(FAR), 0.0))
+    is_small = x < FAR
+    return is_small, x + where(is_small, float(FAR), 0.0)
 
 
 def _from_nearest(x: Tensor) -> Tensor:
     """x less the nearest integer: what sine and tangent of pi x need."""
-    return op.Sub(x, op.Round(x))
+    return x - op.Round(x)
 
 
 def lgamma_of_positive(x: Tensor) -> Tensor:
     is_small, y = _shifted(x)
     inverse = op.Reciprocal(y)
     series = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI, 1)]
-    tail = op.Mul(inverse, horner(series[::-1], squared(inverse)))
+    tail = inverse * horner(series[::-1], squared(inverse))
     logarithm = op.Log(y)
-    stirling = op.Add(op.Mul(op.Sub(y, number(0.5)), op.Sub(logarithm, number(1.0))), tail)
-    stirling = op.Add(stirling, number(0.5 * float(np.log(2 * PI)) - 0.5))
-    product = over_last("ReduceProd", _next_ten(op.Min(x, number(FAR))))
-    return op.Sub(stirling, where(is_small, op.Log(product), 0.0))
+    stirling = (y - 0.5) * (logarithm - 1.0) + tail
+    stirling = stirling + (0.5 * float(np.log(2 * PI)) - 0.5)
+    product = over_last("ReduceProd", _next_ten(op.Min(x, FAR)))
+    return stirling - where(is_small, op.Log(product), 0.0)
 
 
 @algorithm(has_gradient=True)
 def lgamma(x: Tensor) -> Tensor:
-    is_left = op.Less(x, number(0.5))
-    right = lgamma_of_positive(op.Where(is_left, op.Sub(number(1.0), x), x))
-    sine = op.Abs(op.Sin(op.Mul(number(PI), _from_nearest(x))))
-    left = op.Sub(op.Sub(number(float(np.log(PI))), op.Log(sine)), right)
+    is_left = x < 0.5
+    right = lgamma_of_positive(op.Where(is_left, 1.0 - x, x))
+    sine = abs(op.Sin(PI * _from_nearest(x)))
+    left = float(np.log(PI)) - op.Log(sine) - right
     return where(op.IsInf(x), INFINITY, op.Where(is_left, left, right))
 
 
 @algorithm
 def multivariate_lgamma(x: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of `p` dimensions."""
-    points = op.Sub(op.Unsqueeze(x, [-1]), np.arange(p, dtype=np.float64) / 2)
+    points = op.Unsqueeze(x, [-1]) - np.arange(p, dtype=np.float64) / 2
     total = over_last("ReduceSum", lgamma(points))
-    return op.Add(total, number(p * (p - 1) / 4 * float(np.log(PI))))
+    return total + (p * (p - 1) / 4 * float(np.log(PI)))
 
 
 @algorithm(has_gradient=True)
 def digamma(x: Tensor) -> Tensor:
-    is_left = op.Less(x, number(0.0))
-    y = op.Where(is_left, op.Sub(number(1.0), x), x)
+    is_left = x < 0.0
+    y = op.Where(is_left, 1.0 - x, x)
     is_small, far = _shifted(y)
     inverse = op.Reciprocal(far)
     square = squared(inverse)
     series = [b / (2 * k) for k, b in enumerate(BERNOULLI, 1)]
-    tail = op.Mul(square, horner(series[::-1], square))
-    value = op.Sub(op.Sub(op.Log(far), op.Mul(number(0.5), inverse)), tail)
+    tail = square * horner(series[::-1], square)
+    value = op.Log(far) - 0.5 * inverse - tail
     steps = over_last("ReduceSum", op.Reciprocal(_next_ten(y)))
-    value = op.Sub(value, where(is_small, steps, 0.0))
-    angle = op.Mul(number(PI), _from_nearest(x))
-    mirrored = op.Sub(value, op.Div(op.Mul(number(PI), op.Cos(angle)), op.Sin(angle)))
+    value = value - where(is_small, steps, 0.0)
+    angle = PI * _from_nearest(x)
+    mirrored = value - PI * op.Cos(angle) / op.Sin(angle)
     value = op.Where(is_left, mirrored, value)
-    value = where(op.And(is_left, is_whole(x)), NAN, value)
-    return op.Where(op.Equal(x, number(0.0)), op.Neg(op.Reciprocal(x)), value)
+    value = where(is_left & is_whole(x), NAN, value)
+    return op.Where(op.Equal(x, 0.0), -op.Reciprocal(x), value)

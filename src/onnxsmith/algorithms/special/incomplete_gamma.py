@@ -26,70 +26,63 @@ def _lower_sum(a: Tensor, x: Tensor) -> Tensor:
     one = op.Expand(number(1.0), op.Shape(a))
 
     def body(i: Tensor, keep: Tensor, term: Tensor, total: Tensor) -> tuple[Tensor, ...]:
-        step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
-        term = op.Mul(term, op.Div(x, op.Add(a, step)))
-        total = op.Add(total, term)
-        return _is_any(op.Greater(term, op.Mul(total, number(PRECISION)))), term, total
+        step = converted(i + 1, DType.DOUBLE)
+        term = term * (x / (a + step))
+        total = total + term
+        return _is_any(term > total * PRECISION), term, total
 
     return loop(np.int64(MOST_STEPS), [one, one], body)[1]
 
 
 def _upper_fraction(a: Tensor, x: Tensor) -> Tensor:
     """The continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- …))), by Lentz's method."""
-    start = op.Sub(op.Add(x, number(1.0)), a)
+    start = x + 1.0 - a
     d = op.Reciprocal(start)
     c = op.Expand(number(1e300), op.Shape(a))
 
     def body(i: Tensor, keep: Tensor, c: Tensor, d: Tensor, value: Tensor) -> tuple[Tensor, ...]:
-        step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
-        over = op.Mul(step, op.Sub(a, step))
-        under = op.Add(start, op.Add(step, step))
-        d = op.Reciprocal(op.Add(op.Mul(over, d), under))
-        c = op.Add(under, op.Div(over, c))
-        change = op.Mul(c, d)
-        moves = op.Greater(op.Abs(op.Sub(change, number(1.0))), number(2 * PRECISION))
-        return _is_any(moves), c, d, op.Mul(value, change)
+        step = converted(i + 1, DType.DOUBLE)
+        over = step * (a - step)
+        under = start + (step + step)
+        d = op.Reciprocal(over * d + under)
+        c = under + over / c
+        change = c * d
+        moves = abs(change - 1.0) > (2 * PRECISION)
+        return _is_any(moves), c, d, value * change
 
     return loop(np.int64(MOST_STEPS), [c, d, d], body)[2]
 
 
 def _incomplete(a: Tensor, x: Tensor, is_upper: bool) -> Tensor:
-    zero = op.Mul(number(0.0), op.Add(_finite(a), _finite(x)))
-    a, x = op.Add(a, zero), op.Add(x, zero)  # both of the result's shape, so that loops keep it
-    is_inside = op.And(
-        op.And(op.Greater(a, number(0.0)), op.Greater(x, number(0.0))),
-        op.Not(op.Or(op.IsInf(a), op.IsInf(x))),
-    )
-    is_right = op.And(is_inside, op.And(op.Greater(x, number(1.0)), op.Greater(x, a)))
+    zero = 0.0 * (_finite(a) + _finite(x))
+    a, x = a + zero, x + zero  # both of the result's shape, so that loops keep it
+    is_inside = (a > 0.0) & (x > 0.0) & ~(op.IsInf(a) | op.IsInf(x))
+    is_right = is_inside & ((x > 1.0) & (x > a))
     inner_a, inner_x = where(is_inside, a, 1.0), where(is_inside, x, 1.0)
-    logarithm = op.Sub(op.Sub(op.Mul(inner_a, op.Log(inner_x)), inner_x), lgamma_of_positive(inner_a))
+    logarithm = inner_a * op.Log(inner_x) - inner_x - lgamma_of_positive(inner_a)
     weight = op.Exp(logarithm)
-    lower = op.Mul(op.Div(weight, inner_a), _lower_sum(inner_a, where(is_right, 0.0, inner_x)))
+    lower = weight / inner_a * _lower_sum(inner_a, where(is_right, 0.0, inner_x))
     # Where the fraction is not wanted it is taken at a place where it converges at once.
     fraction = _upper_fraction(where(is_right, inner_a, 1.0), where(is_right, inner_x, 2.0))
-    upper = op.Mul(weight, fraction)
-    value = (
-        op.Where(is_right, upper, op.Sub(number(1.0), lower))
-        if is_upper
-        else op.Where(is_right, op.Sub(number(1.0), upper), lower)
-    )
+    upper = weight * fraction
+    value = op.Where(is_right, upper, 1.0 - lower) if is_upper else op.Where(is_right, 1.0 - upper, lower)
     return _at_the_border(a, x, value, is_upper)
 
 
 def _finite(x: Tensor) -> Tensor:
-    return where(op.Or(op.IsNaN(x), op.IsInf(x)), 0.0, x)
+    return where(op.IsNaN(x) | op.IsInf(x), 0.0, x)
 
 
 def _at_the_border(a: Tensor, x: Tensor, value: Tensor, is_upper: bool) -> Tensor:
     """The values for arguments that are zero, infinite, negative or no number."""
     all_of_it, nothing = (0.0, 1.0) if is_upper else (1.0, 0.0)
-    value = where(op.Or(op.IsNaN(a), op.IsNaN(x)), NAN, value)
+    value = where(op.IsNaN(a) | op.IsNaN(x), NAN, value)
     value = where(op.IsInf(x), all_of_it, value)
     value = where(op.IsInf(a), where(op.IsInf(x), NAN, op.Expand(number(nothing), op.Shape(a))), value)
-    value = where(op.Equal(x, number(0.0)), nothing, value)
-    at_zero = where(op.Greater(x, number(0.0)), op.Expand(number(all_of_it), op.Shape(a)), NAN)
-    value = op.Where(op.Equal(a, number(0.0)), at_zero, value)
-    is_outside = op.Or(op.Less(x, number(0.0)), op.Less(a, number(0.0)))
+    value = where(op.Equal(x, 0.0), nothing, value)
+    at_zero = where(x > 0.0, op.Expand(number(all_of_it), op.Shape(a)), NAN)
+    value = op.Where(op.Equal(a, 0.0), at_zero, value)
+    is_outside = (x < 0.0) | (a < 0.0)
     return where(is_outside, NAN, value)
 
 

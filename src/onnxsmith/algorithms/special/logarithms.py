@@ -32,7 +32,7 @@ def _logarithm(x: Tensor, base: float, high: float, low: float) -> Tensor:
     """One that is whole where the number is a power of the base; 1 / log(base) is given in two parts."""
     plain = op.Log(x)
     # What 1 / log(base) is more than its double counts, too.
-    found = op.Add(op.Mul(plain, number(high)), op.Mul(plain, number(low)))
+    found = plain * high + plain * low
     whole = op.Round(found)
     return op.Where(op.Equal(op.Pow(number(base), whole), x), whole, found)
 
@@ -41,25 +41,25 @@ def _logarithm(x: Tensor, base: float, high: float, low: float) -> Tensor:
 def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     """log(exp(x) + exp(y)), without overflow; equal infinities stay."""
     larger = op.Max(x, y)
-    distance = op.Neg(op.Abs(op.Sub(x, y)))
-    found = op.Add(larger, log1p(op.Exp(distance)))
-    return op.Where(op.Equal(x, y), op.Add(x, number(np.log(2.0))), found)
+    distance = -abs(x - y)
+    found = larger + log1p(op.Exp(distance))
+    return op.Where(op.Equal(x, y), x + np.log(2.0), found)
 
 
 @algorithm(has_gradient=True)
 def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
     """The same to base 2."""
     larger = op.Max(x, y)
-    distance = op.Neg(op.Abs(op.Sub(x, y)))
-    more = op.Mul(log1p(op.Pow(number(2), distance)), number(1 / np.log(2.0)))
-    return op.Where(op.Equal(x, y), op.Add(x, number(1)), op.Add(larger, more))
+    distance = -abs(x - y)
+    more = log1p(op.Pow(number(2), distance)) * (1 / np.log(2.0))
+    return op.Where(op.Equal(x, y), x + 1, larger + more)
 
 
 @algorithm(has_gradient=True)
 def entropy(x: Tensor) -> Tensor:
     """-x log(x), of any float type: 0 at 0, and minus infinity below."""
-    inside = op.Neg(op.Mul(x, op.Log(x)))
-    beside = op.Where(op.Less(x, zero(x)), like(-np.inf, x), inside)
+    inside = -(x * op.Log(x))
+    beside = op.Where(x < zero(x), like(-np.inf, x), inside)
     return op.Where(op.Equal(x, zero(x)), zero(x), beside)
 
 
@@ -76,5 +76,5 @@ def xlog1py(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _product(x: Tensor, y: Tensor, logarithm: Tensor) -> Tensor:
-    found = op.Where(op.Equal(x, zero(x)), zero(x), op.Mul(x, logarithm))
+    found = op.Where(op.Equal(x, zero(x)), zero(x), x * logarithm)
     return op.Where(op.IsNaN(y), like(np.nan, x), found)

@@ -67,55 +67,55 @@ def _table() -> Array:
 
 def _near(x: Tensor) -> Reduced:
     first, second, third, fourth = (number(each) for each in _QUARTER)
-    quarters = op.Round(op.Mul(x, number(2 / PI)))
-    high, low = sum_of(op.Sub(x, op.Mul(quarters, first)), op.Neg(op.Mul(quarters, second)))
-    high, lower = sum_of(high, op.Neg(op.Mul(quarters, third)))
-    rest = op.Sub(op.Add(low, lower), op.Mul(quarters, fourth))
+    quarters = op.Round(x * (2 / PI))
+    high, low = sum_of(x - quarters * first, -(quarters * second))
+    high, lower = sum_of(high, -(quarters * third))
+    rest = low + lower - quarters * fourth
     return Reduced(_modulo_four(quarters), ordered_sum(high, rest))
 
 
 def _far(x: Tensor) -> Reduced:
     """Of an angle that is positive."""
     # The exponent from the logarithm, which may be off by one; powers of two are exact.
-    exponent = op.Add(op.Floor(op.Mul(op.Log(x), number(1 / math.log(2)))), _ONE)
-    fraction = op.Mul(x, op.Pow(number(2), op.Neg(exponent)))
-    is_more, is_less = op.GreaterOrEqual(fraction, _ONE), op.Less(fraction, number(0.5))
-    fraction = op.Mul(fraction, op.Where(is_more, number(0.5), op.Where(is_less, number(2), _ONE)))
-    exponent = op.Add(exponent, op.Where(is_more, _ONE, op.Where(is_less, number(-1), number(0))))
-    whole = op.Mul(fraction, number(2.0**53))
-    row = op.Sub(converted(exponent, DType.INT64), np.int64(53 + _LOWEST))
-    row = op.Min(op.Max(row, np.int64(0)), np.int64(_HIGHEST - _LOWEST - 1))
+    exponent = op.Floor(op.Log(x) * (1 / math.log(2))) + _ONE
+    fraction = x * op.Pow(number(2), -exponent)
+    is_more, is_less = fraction >= _ONE, fraction < 0.5
+    fraction = fraction * op.Where(is_more, 0.5, op.Where(is_less, number(2), _ONE))
+    exponent = exponent + op.Where(is_more, _ONE, op.Where(is_less, number(-1), number(0)))
+    whole = fraction * (2.0**53)
+    row = converted(exponent, DType.INT64) - (53 + _LOWEST)
+    row = op.Min(op.Max(row, np.int64(0)), (_HIGHEST - _LOWEST - 1))
     factors = op.Gather(_table(), row, axis=0)
     products = [product_of(whole, op.Gather(factors, np.int64(k), axis=-1)) for k in range(4)]
     (p0, e0), (p1, e1), (p2, e2), (p3, _) = products
     high, t0 = sum_of(_modulo_four(p0), e0)
     high, t1 = sum_of(high, p1)
     quarters = op.Round(high)
-    high, low = sum_of(op.Sub(high, quarters), t0)
+    high, low = sum_of(high - quarters, t0)
     for term in (t1, e1, p2):
         high, lost = sum_of(high, term)
-        low = op.Add(low, lost)
-    high, low = ordered_sum(high, op.Add(low, op.Add(e2, p3)))
-    angle, error = product_of(high, op.Add(op.Sub(high, high), number(PI / 2)))
-    error = op.Add(error, op.Add(op.Mul(high, number(_QUARTER_LOW)), op.Mul(low, number(PI / 2))))
+        low = low + lost
+    high, low = ordered_sum(high, low + (e2 + p3))
+    angle, error = product_of(high, high - high + (PI / 2))
+    error = error + (high * _QUARTER_LOW + low * (PI / 2))
     return Reduced(_modulo_four(quarters), ordered_sum(angle, error))
 
 
 def _modulo_four(x: Tensor) -> Tensor:
-    return op.Sub(x, op.Mul(op.Floor(op.Mul(x, number(0.25))), number(4)))
+    return x - op.Floor(x * 0.25) * 4
 
 
 def reduced(x: Tensor) -> Reduced:
     """The angle of a double; no number of an infinite one. What far angles cost is paid where there is one."""
     near = _near(x)
-    is_far = op.And(op.Greater(op.Abs(x), number(_NEAR)), op.Less(op.Abs(x), number(np.inf)))
-    has_far = op.Greater(op.ReduceMax(converted(is_far, DType.INT32), keepdims=0), np.int32(0))
+    is_far = (abs(x) > _NEAR) & (abs(x) < np.inf)
+    has_far = op.ReduceMax(converted(is_far, DType.INT32), keepdims=0) > np.int32(0)
 
     def with_far() -> tuple[Tensor, ...]:
-        far = _far(op.Where(is_far, op.Abs(x), number(_NEAR)))
-        is_negative = op.Less(x, number(0))
-        quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
-        high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
+        far = _far(op.Where(is_far, abs(x), _NEAR))
+        is_negative = x < 0
+        quarter = op.Where(is_negative, _modulo_four(4 - far.quarter), far.quarter)
+        high, low = (op.Where(is_negative, -each, each) for each in far.rest)
         return (
             op.Where(is_far, quarter, near.quarter),
             op.Where(is_far, high, near.rest[0]),

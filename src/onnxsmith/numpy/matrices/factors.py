@@ -79,7 +79,7 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
 def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Array]:
     z, scale = scaled(working(a))
     q, r = householder.factored(z, mode)
-    r = r.map(lambda part: op.Mul(part, scale))
+    r = r.map(lambda part: part * scale)
     return array_from(r if q is None else q), array_from(r)
 
 
@@ -107,7 +107,7 @@ def qr(x: ArrayLike, /, mode: str = "reduced") -> QRResult | Array:
 def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
     z, scale = scaled(working(a))
     u, found, v = jacobi.svd(z, full)
-    found = op.Mul(found, op.Squeeze(scale, [-1]))
+    found = found * op.Squeeze(scale, [-1])
     assert u is not None  # vectors were asked for
     assert v is not None
     return array_from(u), array_from(found), array_from(v.adjoint())
@@ -116,7 +116,7 @@ def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
 @recorded()
 def _singular_values(a: Array) -> Array:
     z, scale = scaled(working(a))
-    return array_from(op.Mul(jacobi.singular_values(z), op.Squeeze(scale, [-1])))
+    return array_from(jacobi.singular_values(z) * op.Squeeze(scale, [-1]))
 
 
 @public("linalg.svd")
@@ -156,7 +156,7 @@ def _eigh(a: Array, upper: bool) -> tuple[Array, Array]:
     # The other triangle does not count, whatever is in it.
     z, scale = scaled(jacobi.symmetric(working(a), upper))
     found, vectors = jacobi.eigh(z)
-    found = op.Mul(found, op.Squeeze(scale, [-1]))
+    found = found * op.Squeeze(scale, [-1])
     return array_from(found), array_from(vectors)
 
 
@@ -195,7 +195,7 @@ def eigvalsh(x: ArrayLike, /, UPLO: str = "L") -> Array:
 def _eig(a: Array) -> tuple[Array, Array]:
     z, scale = scaled(working(a))
     found, vectors = eigen(z)
-    found = found.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1])))
+    found = found.map(lambda part: part * op.Squeeze(scale, [-1]))
     return array_from(found), array_from(vectors)
 
 
@@ -203,7 +203,7 @@ def _eig(a: Array) -> tuple[Array, Array]:
 def _eigvals(a: Array) -> Array:
     z, scale = scaled(working(a))
     made: Field = diagonal(schur(z)[0])
-    return array_from(made.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1]))))
+    return array_from(made.map(lambda part: part * op.Squeeze(scale, [-1])))
 
 
 @public("linalg.eig")

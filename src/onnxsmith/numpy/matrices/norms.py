@@ -133,9 +133,9 @@ def _condition(x: Array, order: MatrixOrder | None) -> Array:
     z = working(x)
     made = condition(z, order)
     # Elements that are NaN give NaN, as numpy's; a NaN of computing is that of a singular matrix.
-    are_nan = op.IsNaN(z.re) if z.im is None else op.Or(op.IsNaN(z.re), op.IsNaN(z.im))
+    are_nan = op.IsNaN(z.re) if z.im is None else op.IsNaN(z.re) | op.IsNaN(z.im)
     has_nan = op.Cast(op.ReduceMax(op.Cast(are_nan, to=DType.INT32), [-2, -1], keepdims=0), to=DType.BOOL)
-    is_singular = op.And(op.IsNaN(made), op.Not(has_nan))
+    is_singular = op.IsNaN(made) & ~has_nan
     found = op.Where(is_singular, values.like(math.inf, made), made)
     return array_from(op.Where(has_nan, values.like(math.nan, made), found))
 

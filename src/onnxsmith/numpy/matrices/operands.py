@@ -57,10 +57,7 @@ def scaled(z: Field) -> tuple[Field, Tensor]:
     rank = values.rank_of(sizes)
     # From the front: ONNX Runtime reduces no elements along a negative axis wrongly.
     largest = op.ReduceMax(sizes, [rank - 2, rank - 1], keepdims=1)
-    is_far = op.Or(
-        op.And(op.Less(largest, np.float64(1e-100)), op.Greater(largest, np.float64(0))),
-        op.And(op.Greater(largest, np.float64(1e100)), op.Less(largest, np.float64(np.inf))),
-    )
+    is_far = (largest < 1e-100) & (largest > 0) | (largest > 1e100) & (largest < np.inf)
     scale = op.Where(is_far, largest, np.float64(1))
     return z.map(lambda part: op.Div(part, scale)), scale
 
@@ -85,4 +82,4 @@ def refuse_faults(faults: Array, what: str) -> None:
     if not faults.is_symbolic and bool(np.any(np.asarray(faults))):
         raise LinearAlgebraError(what)
     if faults.is_symbolic:
-        require(lambda: op.Not(values.converted(tensor_of(faults), DType.BOOL)), np.linalg.LinAlgError(what))
+        require(lambda: ~values.converted(tensor_of(faults), DType.BOOL), np.linalg.LinAlgError(what))

@@ -208,8 +208,8 @@ def _last_axis(x: Tensor) -> int:
 def _pseudoinverted(a: Array, relative: Array, hermitian: bool) -> Array:
     z = working(a)
     parts = eigen_parts(z) if hermitian else singular_parts(z)
-    largest = op.ReduceMax(op.Abs(parts.values), [_last_axis(parts.values)], keepdims=1)
-    limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
+    largest = op.ReduceMax(abs(parts.values), [_last_axis(parts.values)], keepdims=1)
+    limit = largest * op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1])
     return array_from(pseudoinverse(z, parts, limit))
 
 
@@ -246,14 +246,14 @@ def pinv(
 @recorded()
 def _rank(a: Array, relative: Array | None, absolute: Array | None, hermitian: bool) -> Array:
     z = working(a)
-    found = op.Abs((eigen_parts(z) if hermitian else singular_parts(z)).values)
+    found = abs((eigen_parts(z) if hermitian else singular_parts(z)).values)
     if absolute is not None:
         limit = op.Unsqueeze(values.converted(tensor_of(absolute), DType.DOUBLE), [-1])
     else:
         assert relative is not None  # one of the two is given
         largest = op.ReduceMax(found, [_last_axis(found)], keepdims=1)
-        limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
-    above = values.converted(op.Greater(found, limit), DType.INT64)
+        limit = largest * op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1])
+    above = values.converted(found > limit, DType.INT64)
     return array_from(op.ReduceSum(above, [_last_axis(above)], keepdims=0))
 
 
@@ -307,14 +307,14 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqRe
 def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, Array, Array]:
     z, right = working(a), working(b)
     parts = singular_parts(z)
-    largest = op.ReduceMax(op.Abs(parts.values), [0], keepdims=1)
-    limit = op.Mul(largest, values.converted(tensor_of(relative), DType.DOUBLE))
+    largest = op.ReduceMax(abs(parts.values), [0], keepdims=1)
+    limit = largest * values.converted(tensor_of(relative), DType.DOUBLE)
     x = pseudoinverse(z, parts, limit) @ right
-    rank = op.ReduceSum(values.converted(op.Greater(parts.values, limit), DType.INT64), [0], keepdims=0)
+    rank = op.ReduceSum(values.converted(parts.values > limit, DType.INT64), [0], keepdims=0)
     rest = op.ReduceSum((right - z @ x).squared_size(), [0], keepdims=0)
     # numpy gives residuals only where all columns count and there are more rows.
     rows, columns = (values.cast(each, DType.INT64) for each in sizes(z)[-2:])
-    is_given = op.And(op.Equal(rank, columns), op.Greater(rows, columns))
+    is_given = op.Equal(rank, columns) & op.Greater(rows, columns)
     kept = op.Slice(rest, [0], op.Unsqueeze(op.Where(is_given, np.int64(2**62), np.int64(0)), [0]))
     return array_from(x), array_from(kept), array_from(rank), array_from(parts.values)
 

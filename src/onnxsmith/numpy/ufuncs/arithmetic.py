@@ -9,7 +9,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen
-from onnxsmith.algorithms.values import constant, dtype_of, like
+from onnxsmith.algorithms.values import constant, dtype_of
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.numpy.ufuncs.precision import in_single
@@ -17,11 +17,11 @@ from onnxsmith.types.dtypes import DType
 
 
 def _add(x: Tensor, y: Tensor) -> Tensor:
-    return op.Or(x, y) if x.dtype is DType.BOOL else op.Add(x, y)
+    return x | y if x.dtype is DType.BOOL else x + y
 
 
 def _multiply(x: Tensor, y: Tensor) -> Tensor:
-    return op.And(x, y) if x.dtype is DType.BOOL else op.Mul(x, y)
+    return x & y if x.dtype is DType.BOOL else x * y
 
 
 def same(x: Tensor) -> Tensor:
@@ -30,23 +30,21 @@ def same(x: Tensor) -> Tensor:
 
 
 def _negative(x: Tensor) -> Tensor:
-    return op.Sub(like(0, x), x) if dtype_of(x).kind == "unsigned" else op.Neg(x)
+    return 0 - x if dtype_of(x).kind == "unsigned" else -x
 
 
 def _absolute(x: Tensor) -> Tensor:
-    return same(x) if x.dtype is DType.BOOL else op.Abs(x)
+    return same(x) if x.dtype is DType.BOOL else abs(x)
 
 
 def _reciprocal_complex(z: Field) -> Field:
     """1 / z by the larger part, as numpy has it: zero gives no number."""
-    by_real = op.LessOrEqual(op.Abs(imaginary(z)), op.Abs(z.re))
+    by_real = abs(imaginary(z)) <= abs(z.re)
     larger, smaller = chosen(by_real, z.re, imaginary(z)), chosen(by_real, imaginary(z), z.re)
     ratio = op.Div(smaller, larger)
-    divisor = op.Add(larger, op.Mul(smaller, ratio))
+    divisor = larger + smaller * ratio
     one = constant(real(1, z))
-    return Field(
-        op.Div(chosen(by_real, one, ratio), divisor), op.Div(op.Neg(chosen(by_real, ratio, one)), divisor)
-    )
+    return Field(op.Div(chosen(by_real, one, ratio), divisor), op.Div(-chosen(by_real, ratio, one), divisor))
 
 
 def _reciprocal(x: Tensor) -> Tensor:
@@ -56,8 +54,8 @@ def _reciprocal(x: Tensor) -> Tensor:
     with np.errstate(divide="ignore", invalid="ignore"):
         # numpy converts the infinity of 1 / 0 to an integer, which the processor decides.
         of_zero = np.reciprocal(np.zeros((), dtype.numpy))
-    unit = op.Equal(op.Abs(x), like(1, x))
-    return op.Where(op.Equal(x, like(0, x)), of_zero, op.Where(unit, x, like(0, x)))
+    unit = op.Equal(abs(x), 1)
+    return op.Where(op.Equal(x, 0), of_zero, op.Where(unit, x, 0))
 
 
 def _sign_complex(z: Field) -> Field:
@@ -67,8 +65,8 @@ def _sign_complex(z: Field) -> Field:
     plain = z.map(lambda part: op.Div(part, size))
     at_end, zero = op.IsInf(z.re), real(0, z)
     infinite = Field(op.Where(at_end, op.Sign(z.re), zero), op.Where(at_end, zero, op.Sign(imaginary(z))))
-    is_corner = op.And(op.IsInf(z.re), op.IsInf(imaginary(z)))
-    is_unknown = op.Or(is_corner, op.IsNaN(size))
+    is_corner = op.IsInf(z.re) & op.IsInf(imaginary(z))
+    is_unknown = is_corner | op.IsNaN(size)
     nan = Field(constant(real(np.nan, z)), constant(real(np.nan, z)))
     found = select(op.IsInf(size), infinite, select(is_zero, Field(constant(real(0, z))), plain))
     return select(is_unknown, nan, found)
@@ -79,14 +77,14 @@ def _same_complex(z: Field) -> Field:
 
 
 def _square(x: Tensor) -> Tensor:
-    return op.Mul(x, x)
+    return x * x
 
 
 def _square_complex(z: Field) -> Field:
     plain = z * z
     # Where both squares overflow, their difference is no number, and (x - y) (x + y) is infinite.
     x, y = z.re, imaginary(z)
-    other = op.Mul(op.Sub(x, y), op.Add(x, y))
+    other = (x - y) * (x + y)
     return Field(chosen(op.IsNaN(plain.re), other, plain.re), imaginary(plain))
 
 

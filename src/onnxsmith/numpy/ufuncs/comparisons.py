@@ -6,7 +6,7 @@ from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import converted, like
+from onnxsmith.algorithms.values import converted
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.types.dtypes import DType
@@ -35,9 +35,9 @@ def _compared(name: str) -> RealLoop:
 
 
 def _compared_to_unsigned(name: str, x: Tensor, y: Tensor) -> Tensor:
-    is_negative = op.Less(x, like(0, x))
+    is_negative = x < 0
     plain = getattr(op, name)(converted(x, DType.UINT64), y)
-    return op.Or(is_negative, plain) if name.startswith("Less") else op.And(op.Not(is_negative), plain)
+    return is_negative | plain if name.startswith("Less") else ~is_negative & plain
 
 
 def _equal(x: Tensor, y: Tensor) -> Tensor:
@@ -48,27 +48,27 @@ def _equal(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _not_equal(x: Tensor, y: Tensor) -> Tensor:
-    return op.Not(_equal(x, y))
+    return ~_equal(x, y)
 
 
 def _compared_complex(name: str) -> ComplexLoop:
     strict = name.removesuffix("OrEqual")
 
     def call(x: Field, y: Field) -> Tensor:
-        are_numbers = op.Not(op.Or(op.IsNaN(imaginary(x)), op.IsNaN(imaginary(y))))
-        by_real = op.And(getattr(op, strict)(x.re, y.re), are_numbers)
-        by_imaginary = op.And(op.Equal(x.re, y.re), getattr(op, name)(imaginary(x), imaginary(y)))
-        return op.Or(by_real, by_imaginary)
+        are_numbers = ~(op.IsNaN(imaginary(x)) | op.IsNaN(imaginary(y)))
+        by_real = getattr(op, strict)(x.re, y.re) & are_numbers
+        by_imaginary = op.Equal(x.re, y.re) & getattr(op, name)(imaginary(x), imaginary(y))
+        return by_real | by_imaginary
 
     return call
 
 
 def _equal_complex(x: Field, y: Field) -> Tensor:
-    return op.And(op.Equal(x.re, y.re), op.Equal(imaginary(x), imaginary(y)))
+    return op.Equal(x.re, y.re) & op.Equal(imaginary(x), imaginary(y))
 
 
 def _not_equal_complex(x: Field, y: Field) -> Tensor:
-    return op.Not(_equal_complex(x, y))
+    return ~_equal_complex(x, y)
 
 
 def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
@@ -77,7 +77,7 @@ def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
     def call(x: Field, y: Field) -> Field:
         is_first = compared(x, y)
         assert isinstance(is_first, Tensor)  # a comparison gives one
-        return select(op.Or((y if of_numbers else x).is_nan(), is_first), x, y)
+        return select((y if of_numbers else x).is_nan() | is_first, x, y)
 
     return call
 

@@ -33,14 +33,14 @@ def _log_to(base: float) -> Callable[[Field], Field]:
 
 def _expm1_in_single(x: Tensor) -> Tensor:
     """exp(x) - 1 to the digits of float32."""
-    close = op.Mul(x, op.Add(number(1), op.Mul(x, number(0.5))))
-    return chosen(op.Less(op.Abs(x), number(1e-5)), close, op.Sub(op.Exp(x), number(1)))
+    close = x * (1 + x * 0.5)
+    return chosen(abs(x) < 1e-5, close, op.Exp(x) - 1)
 
 
 def _log1p_in_single(x: Tensor) -> Tensor:
     """log(1 + x) to the digits of float32."""
-    close = op.Mul(x, op.Sub(number(1), op.Mul(x, number(0.5))))
-    return chosen(op.Less(op.Abs(x), number(1e-5)), close, op.Log(op.Add(x, number(1))))
+    close = x * (1 - x * 0.5)
+    return chosen(abs(x) < 1e-5, close, op.Log(x + 1))
 
 
 exp = define("exp", in_single(operator("Exp")), complex_in_double(elementary.exp))

@@ -15,20 +15,20 @@ from onnxsmith.numpy.ufuncs.precision import in_single
 
 
 def _isfinite(x: Tensor) -> Tensor:
-    return op.Less(op.Abs(x), like(np.inf, x)) if dtype_of(x).is_float else op.Equal(x, x)
+    return abs(x) < np.inf if dtype_of(x).is_float else op.Equal(x, x)
 
 
 def _isinf_complex(z: Field) -> Tensor:
-    return op.Or(op.IsInf(z.re), op.IsInf(imaginary(z)))
+    return op.IsInf(z.re) | op.IsInf(imaginary(z))
 
 
 def _isfinite_complex(z: Field) -> Tensor:
-    return op.And(_isfinite(z.re), _isfinite(imaginary(z)))
+    return _isfinite(z.re) & _isfinite(imaginary(z))
 
 
 def _heaviside(x: Tensor, at_zero: Tensor) -> Tensor:
     zero = like(0, x)
-    step = op.Where(op.Less(x, zero), zero, like(1, x))
+    step = op.Where(x < zero, zero, like(1, x))
     return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))
 
 

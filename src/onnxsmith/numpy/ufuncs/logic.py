@@ -20,11 +20,11 @@ def _joined(name: str) -> tuple[RealLoop, ComplexLoop]:
 
 
 def _not(x: Tensor) -> Tensor:
-    return op.Not(truth(x))
+    return ~truth(x)
 
 
 def _not_complex(z: Field) -> Tensor:
-    return op.Not(z.is_nonzero())
+    return ~z.is_nonzero()
 
 
 logical_and = define("logical_and", *_joined("And"), reduce=shortcuts.is_all)

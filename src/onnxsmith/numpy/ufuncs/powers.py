@@ -10,7 +10,7 @@ from onnxsmith.algorithms import elementary as real
 from onnxsmith.algorithms import integers
 from onnxsmith.algorithms.complex_numbers import elementary
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import dtype_of, like
+from onnxsmith.algorithms.values import dtype_of
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
@@ -22,10 +22,10 @@ from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_double, in_si
 @in_single
 def _power(x: Tensor, exponent: Tensor) -> Tensor:
     if _is_two(exponent):
-        return op.Mul(x, x)  # as numpy does for x ** 2; ONNX Runtime's Pow takes thirty times as long
+        return x * x  # as numpy does for x ** 2; ONNX Runtime's Pow takes thirty times as long
     if dtype_of(exponent).is_integer:
         said = "Integers to negative integer powers are not allowed."
-        require(lambda: op.GreaterOrEqual(exponent, like(0, exponent)), ValueError(said))
+        require(lambda: exponent >= 0, ValueError(said))
     return op.Pow(x, exponent) if dtype_of(x).is_float else integers.power(x, exponent)
 
 

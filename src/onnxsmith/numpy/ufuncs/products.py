@@ -59,7 +59,7 @@ def _product(x: Field, y: Field) -> Field:
     )
     if is_alike or all(isinstance(each, int) and each > 0 for each in theirs):
         return x @ y
-    has_some = op.Greater(op.Min(op.Size(x.re), op.Size(y.re)), np.int64(0))
+    has_some = op.Min(op.Size(x.re), op.Size(y.re)) > 0
     return _spread(x, y, has_some) @ _spread(y, x, has_some)
 
 
@@ -136,7 +136,7 @@ def _of_real(loop: ComplexLoop) -> RealLoop:
             x, y = converted(x, DType.INT32), converted(y, DType.INT32)
         made = loop(Field(x), Field(y))
         assert isinstance(made, Field)  # it gives one
-        return op.Greater(made.re, np.int32(0)) if is_bool else made.re
+        return made.re > np.int32(0) if is_bool else made.re
 
     return call
 

@@ -14,7 +14,7 @@ from onnxsmith.types.dtypes import DType
 
 def truth(x: Tensor) -> Tensor:
     """Where an element is not zero."""
-    return x if x.dtype is DType.BOOL else op.Not(op.Equal(x, like(0, x)))
+    return x if x.dtype is DType.BOOL else ~op.Equal(x, like(0, x))
 
 
 def total(x: Field, axes: Sequence[int]) -> Field:

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms import angles
 from onnxsmith.algorithms.complex_numbers import trigonometric as of_complex
-from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.operators import Tensor
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
 from onnxsmith.numpy.ufunc import RealLoop, define, operator
@@ -15,7 +15,7 @@ from onnxsmith.numpy.ufuncs.precision import by_digits, by_precision, complex_in
 
 def _times(factor: float) -> RealLoop:
     def call(x: Tensor) -> Tensor:
-        return op.Mul(x, like(factor, x))
+        return x * like(factor, x)
 
     return in_single(call)
 

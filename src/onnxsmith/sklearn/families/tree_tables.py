@@ -128,7 +128,7 @@ def by_row_count(
         return many()
     rows = op.Squeeze(op.Shape(x.tensor, start=0, end=1), [0])
     made = control_flow().If(
-        op.Less(rows, np.array(_FEW_ROWS, np.int64)),
+        rows < np.array(_FEW_ROWS, np.int64),
         then_branch=lambda: few().tensor,
         else_branch=lambda: many().tensor,
     )

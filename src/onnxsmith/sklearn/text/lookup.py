@@ -64,7 +64,7 @@ def numbers_of_words(
     if lowercase:
         found = _looked_up_again(tokens, found, known)
     if is_aligned and stop_words:
-        is_there = array_of(op.Or(op.Equal(found, _UNKNOWN), op.GreaterOrEqual(found, 0)))
+        is_there = array_of(op.Equal(found, _UNKNOWN) | (found >= 0))
         found, _ = aligned(found, is_there, np.array(_NONE))
     return array_of(op.Max(found, np.array(-1)))  # which says no more than that there is no number
 

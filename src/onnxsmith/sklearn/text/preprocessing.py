@@ -152,7 +152,7 @@ def _with_final_sigmas(characters: Tensor, made: Tensor) -> Tensor:
     before = take_along_axis(seen, where(is_seen, count - 1, count), axis=1)
     after = take_along_axis(seen, count + 1, axis=1)
     is_final = is_equal(before, 1) & ~is_equal(after, 1)
-    return op.Where(op.And(is_sigma, is_final.tensor), np.array(FINAL_SIGMA, object), made)
+    return op.Where(is_sigma & is_final.tensor, np.array(FINAL_SIGMA, object), made)
 
 
 def _joined(pieces: Tensor) -> Tensor:
@@ -161,15 +161,15 @@ def _joined(pieces: Tensor) -> Tensor:
     def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
         shape = op.Shape(current)
         width = op.Slice(shape, np.array([1]), np.array([2]))
-        half = op.Div(op.Add(width, np.array([1])), np.array([2]))
-        end = op.Mul(half, np.array([2]))
-        blank = op.Expand(np.array([[""]], object), op.Mul(shape, np.array([1, 0])) + np.array([0, 1]))
+        half = op.Div(width + np.array([1]), np.array([2]))
+        end = half * np.array([2])
+        blank = op.Expand(np.array([[""]], object), shape * np.array([1, 0]) + np.array([0, 1]))
         padded = op.Concat(current, blank, axis=1)
         first = op.Slice(padded, np.array([0]), end, np.array([1]), np.array([2]))
         second = op.Slice(padded, np.array([1]), end, np.array([1]), np.array([2]))
         made = op.StringConcat(first, second)
-        return op.Squeeze(op.Greater(half, np.array([1]))), made
+        return op.Squeeze(half > np.array([1])), made
 
-    begins = op.Greater(op.Squeeze(op.Shape(pieces, start=1, end=2)), np.array(1))
+    begins = op.Squeeze(op.Shape(pieces, start=1, end=2)) > np.array(1)
     whole = control_flow().Loop(None, begins, pieces, body=joined)
     return op.Squeeze(of_rank(whole, 2), np.array([1]))

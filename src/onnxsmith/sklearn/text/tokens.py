@@ -52,7 +52,7 @@ def padded_tokens(texts: Tensor, pattern: TokenPattern) -> Tensor:
 
 
 def _blank_column(pieces: Tensor, text: str = "") -> Tensor:
-    shape = op.Mul(op.Shape(pieces), np.array([1, 0])) + np.array([0, 1])
+    shape = op.Shape(pieces) * np.array([1, 0]) + np.array([0, 1])
     return op.Expand(np.array([[text]], object), shape)
 
 

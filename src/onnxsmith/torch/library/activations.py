@@ -20,7 +20,7 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.relu.default")
 def relu(call: Call, x: Tensor) -> Tensor:
     # As an extreme it is exact for all integers; ONNX Runtime has Relu for few types.
-    return op.Relu(x) if call.dtype.is_float else op.Max(x, cast(0, call.dtype))
+    return op.Relu(x) if call.dtype.is_float else op.Max(x, 0)
 
 
 @translates("aten.relu6.default")
@@ -33,16 +33,16 @@ def gelu(call: Call, x: Tensor, *, approximate: str = "none") -> Translated:
     if op.has("Gelu"):
         return op.Gelu(x, approximate=approximate)
     if approximate == "tanh":
-        cube = op.Mul(op.Mul(op.Mul(x, x), x), cast(0.044715, call.dtype))
-        inner = op.Tanh(op.Mul(op.Add(x, cube), cast(np.sqrt(2 / np.pi), call.dtype)))
+        cube = x * x * x * 0.044715
+        inner = op.Tanh((x + cube) * cast(np.sqrt(2 / np.pi), call.dtype))
     else:
-        inner = op.Erf(op.Mul(x, cast(np.sqrt(0.5), call.dtype)))
-    return op.Mul(op.Mul(x, cast(0.5, call.dtype)), op.Add(inner, cast(1, call.dtype)))
+        inner = op.Erf(x * cast(np.sqrt(0.5), call.dtype))
+    return x * 0.5 * (inner + 1)
 
 
 @translates("aten.silu.default")
 def silu(call: Call, x: Tensor) -> Translated:
-    return op.Mul(x, op.Sigmoid(x))
+    return x * op.Sigmoid(x)
 
 
 @translates("aten.sigmoid.default")
@@ -52,20 +52,20 @@ def sigmoid(call: Call, x: Tensor) -> Translated:
 
 @translates("aten.log_sigmoid.default")
 def log_sigmoid(call: Call, x: Tensor) -> Translated:
-    return op.Neg(op.Softplus(op.Neg(x)))
+    return -op.Softplus(-x)
 
 
 @translates("aten.mish.default")
 def mish(call: Call, x: Tensor) -> Translated:
-    return op.Mul(x, op.Tanh(op.Softplus(x)))
+    return x * op.Tanh(op.Softplus(x))
 
 
 @translates("aten.leaky_relu.default")
 def leaky_relu(call: Call, x: Tensor, negative_slope: float | Number = 0.01) -> Translated:
     if not isinstance(negative_slope, Number):
         return op.LeakyRelu(x, alpha=float(negative_slope))
-    below = op.Mul(x, cast(negative_slope, call.dtype))
-    return op.Where(op.Less(x, cast(0, call.dtype)), below, x)
+    below = x * cast(negative_slope, call.dtype)
+    return op.Where(x < 0, below, x)
 
 
 @translates("aten.elu.default")
@@ -74,10 +74,8 @@ def elu(
 ) -> Translated:
     if is_number(scale, 1) and is_number(input_scale, 1) and isinstance(alpha, int | float):
         return op.Elu(x, alpha=float(alpha))
-    below = op.Mul(
-        op.Sub(op.Exp(op.Mul(x, cast(input_scale, call.dtype))), cast(1, call.dtype)), cast(alpha, call.dtype)
-    )
-    return op.Mul(op.Where(op.Greater(x, cast(0, call.dtype)), x, below), cast(scale, call.dtype))
+    below = (op.Exp(x * cast(input_scale, call.dtype)) - 1) * cast(alpha, call.dtype)
+    return op.Where(x > 0, x, below) * cast(scale, call.dtype)
 
 
 @translates("aten.selu.default")
@@ -90,8 +88,8 @@ def celu(call: Call, x: Tensor, alpha: float | Number = 1.0) -> Translated:
     if not isinstance(alpha, Number):
         return op.Celu(x, alpha=float(alpha))
     width = cast(alpha, call.dtype)
-    below = op.Mul(op.Sub(op.Exp(op.Div(x, width)), cast(1, call.dtype)), width)
-    return op.Where(op.Greater(x, cast(0, call.dtype)), x, below)
+    below = (op.Exp(x / width) - 1) * width
+    return op.Where(x > 0, x, below)
 
 
 @translates("aten.hardtanh.default")
@@ -106,7 +104,7 @@ def _without_slope_at(result: Tensor, x: Tensor, low: Numeric, high: Numeric) ->
     if not is_training():
         return result
     dtype = dtype_of(x)
-    is_outside = op.Or(op.LessOrEqual(x, cast(low, dtype)), op.GreaterOrEqual(x, cast(high, dtype)))
+    is_outside = (x <= cast(low, dtype)) | (x >= cast(high, dtype))
     return constant_where(is_outside, result)
 
 
@@ -120,17 +118,17 @@ def hardswish(call: Call, x: Tensor) -> Translated:
     if call.dtype is not DType.DOUBLE:
         return op.HardSwish(x)
     # ONNX Runtime has what HardSwish consists of for single precision only.
-    factor = op.Min(op.Max(op.Add(x, np.float64(3)), np.float64(0)), np.float64(6))
-    return op.Div(op.Mul(x, factor), np.float64(6))
+    factor = op.Min(op.Max(x + 3, 0), 6)
+    return x * factor / 6
 
 
 @translates("aten.softplus.default")
 def softplus(call: Call, x: Tensor, beta: Numeric = 1, threshold: Numeric = 20) -> Translated:
     if is_number(beta, 1) and isinstance(threshold, int | float) and threshold >= 20:
         return op.Softplus(x)
-    scaled = op.Mul(x, cast(beta, call.dtype))
-    smooth = op.Div(op.Softplus(scaled), cast(beta, call.dtype))
-    return op.Where(op.Greater(scaled, cast(threshold, call.dtype)), x, smooth)
+    scaled = x * cast(beta, call.dtype)
+    smooth = op.Softplus(scaled) / cast(beta, call.dtype)
+    return op.Where(scaled > cast(threshold, call.dtype), x, smooth)
 
 
 @translates(
@@ -145,7 +143,7 @@ def softmax(call: Call, x: Tensor, dim: int, dtype: torch.dtype | bool | None = 
         return result
     # A row of minus infinities has no softmax; here it is zero.
     lowest = op.ReduceMax(x, np.array([dim]), keepdims=1)
-    return op.Where(op.Equal(lowest, cast(-np.inf, call.dtype)), cast(0, call.dtype), result)
+    return op.Where(op.Equal(lowest, cast(-np.inf, call.dtype)), 0, result)
 
 
 @translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")
@@ -159,7 +157,7 @@ def log_softmax(call: Call, x: Tensor, dim: int, dtype: torch.dtype | bool | Non
 @translates("aten.glu.default")
 def glu(call: Call, x: Tensor, dim: int = -1) -> Translated:
     a, b = several(op.Split, x, outputs=2, axis=axis_of(dim, rank_of(x)), num_outputs=2)
-    return op.Mul(a, op.Sigmoid(b))
+    return a * op.Sigmoid(b)
 
 
 @translates("aten.prelu.default", "aten._prelu_kernel.default")

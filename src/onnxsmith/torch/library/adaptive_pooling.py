@@ -75,13 +75,13 @@ def _windows(size: Size, output: Size) -> _Windows:
         return _known_windows(size, output)
     whole, count = cast(size, DType.INT64), cast(output, DType.INT64)
     numbers = op.Range(np.int64(0), count, np.int64(1))
-    starts = op.Div(op.Mul(numbers, whole), count)
+    starts = op.Div(numbers * whole, count)
     # All is positive, so a division that rounds down serves to round up.
-    ends = op.Div(op.Add(op.Mul(op.Add(numbers, np.int64(1)), whole), op.Sub(count, np.int64(1))), count)
-    lengths = op.Sub(ends, starts)
+    ends = op.Div((numbers + 1) * whole + op.Sub(count, np.int64(1)), count)
+    lengths = ends - starts
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
-    places = op.Add(op.Unsqueeze(starts, [1]), op.Range(np.int64(0), longest, np.int64(1)))
-    is_inside = op.Less(places, op.Unsqueeze(ends, [1]))
+    places = op.Unsqueeze(starts, [1]) + op.Range(np.int64(0), longest, np.int64(1))
+    is_inside = places < op.Unsqueeze(ends, [1])
     return op.Min(places, op.Sub(whole, np.int64(1))), is_inside, lengths
 
 
@@ -133,9 +133,9 @@ def _greatest_of_parts(
         windows = op.Where(mask, windows, cast(lowest, dtype_of(x)))
     best = op.ArgMax(windows, axis=axis + 1, keepdims=1)
     greatest = op.Squeeze(op.GatherElements(windows, best, axis=axis + 1), [axis + 1])
-    own = op.Mul(op.Reshape(places, _beside(after)), cast(product(inner_sizes), DType.INT64))
+    own = op.Reshape(places, _beside(after)) * cast(product(inner_sizes), DType.INT64)
     if inner is None:
         candidates = expand(own, call.shape_of(windows))
     else:
-        candidates = op.Add(own, op.Gather(inner, places, axis=axis))
+        candidates = own + op.Gather(inner, places, axis=axis)
     return greatest, op.Squeeze(op.GatherElements(candidates, best, axis=axis + 1), [axis + 1])

@@ -65,7 +65,7 @@ def linear_cross_entropy(
 ) -> list[Tensor]:
     """The cross entropy of a linear layer. torch computes it in parts; the other results are gradients."""
     logits = op.MatMul(x, op.Transpose(matrix, perm=[1, 0]))
-    logits = converted(logits if bias is None else op.Add(logits, bias), call.dtype)
+    logits = converted(logits if bias is None else logits + bias, call.dtype)
     return [class_losses.cross_entropy(logits, target, weight, reduction, ignore_index, label_smoothing)]
 
 

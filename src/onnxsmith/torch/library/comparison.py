@@ -34,7 +34,7 @@ def equal(call: Call, x: Tensor, y: Numeric) -> Translated:
 
 @translates("aten.ne.Tensor", "aten.ne.Scalar")
 def not_equal(call: Call, x: Tensor, y: Numeric) -> Translated:
-    return cast(op.Not(op.Equal(*common(call, x, y))), call.dtype)
+    return cast(~op.Equal(*common(call, x, y)), call.dtype)
 
 
 LOGICAL = {

@@ -45,7 +45,7 @@ def _broadcast(call: Call, re: Tensor, im: Tensor) -> Complex:
 
 @translates("aten.polar.default")
 def polar(call: Call, length: Tensor, angle: Tensor) -> Complex:
-    return Complex(op.Mul(length, op.Cos(angle)), op.Mul(length, op.Sin(angle)))
+    return Complex(length * op.Cos(angle), length * op.Sin(angle))
 
 
 @translates("aten.view_as_complex.default", "aten.view_as_complex_copy.default")
@@ -82,7 +82,7 @@ UNCHANGED = ("aten.resolve_conj.default", "aten.resolve_neg.default")
 
 @translates_complex(*CONJUGATES)
 def conjugate(call: Call, x: Complex) -> Complex:
-    return Complex(x.real, op.Neg(x.imag))
+    return Complex(x.real, -x.imag)
 
 
 @translates(*CONJUGATES, *UNCHANGED)
@@ -99,12 +99,12 @@ def resolved(call: Call, x: Complex) -> Complex:
     "aten.neg.default", "aten.negative.default", "aten._neg_view.default", "prims.neg.default"
 )
 def negated(call: Call, x: Complex) -> Complex:
-    return Complex(op.Neg(x.real), op.Neg(x.imag))
+    return Complex(-x.real, -x.imag)
 
 
 @translates("aten._neg_view.default")
 def negated_view(call: Call, x: Tensor) -> Tensor:
-    return op.Neg(x)
+    return -x
 
 
 @translates_complex("aten.adjoint.default", "aten.mH.default", "aten.matrix_H.default")
@@ -244,7 +244,7 @@ def _equal(x: Term, y: Term) -> Tensor:
     same = op.Equal(a.re, b.re)
     if a.im is None and b.im is None:
         return same
-    return op.And(same, op.Equal(zero if a.im is None else a.im, zero if b.im is None else b.im))
+    return same & op.Equal(zero if a.im is None else a.im, zero if b.im is None else b.im)
 
 
 @translates_complex("aten.eq.Tensor", "aten.eq.Scalar", "prims.eq.default")
@@ -254,11 +254,11 @@ def eq(call: Call, x: Term, y: Term) -> Tensor:
 
 @translates_complex("aten.ne.Tensor", "aten.ne.Scalar", "aten.not_equal.Tensor", "prims.ne.default")
 def ne(call: Call, x: Term, y: Term) -> Tensor:
-    return op.Not(_equal(x, y))
+    return ~_equal(x, y)
 
 
 def _either(x: Complex, check: TensorOperator) -> Tensor:
-    return op.Or(check(x.real), check(x.imag))
+    return check(x.real) | check(x.imag)
 
 
 @translates_complex("aten.isnan.default")
@@ -273,7 +273,7 @@ def isinf(call: Call, x: Complex) -> Tensor:
 
 @translates_complex("aten.isfinite.default", "prims.isfinite.default")
 def isfinite(call: Call, x: Complex) -> Tensor:
-    return op.Not(op.Or(_either(x, op.IsNaN), _either(x, op.IsInf)))
+    return ~(_either(x, op.IsNaN) | _either(x, op.IsInf))
 
 
 @translates_complex("aten.isreal.default")
@@ -311,17 +311,17 @@ def isclose(
 ) -> Tensor:
     a, b = _both(x, y)
     difference = (a - b).size()
-    limit = op.Add(op.Mul(b.size(), real(abs(rtol), a)), real(atol, a))
-    finite = op.Not(op.Or(op.IsInf(difference), op.IsNaN(difference)))
-    close = op.Or(_equal(x, y), op.And(finite, op.LessOrEqual(difference, limit)))
+    limit = b.size() * real(abs(rtol), a) + real(atol, a)
+    finite = ~(op.IsInf(difference) | op.IsNaN(difference))
+    close = _equal(x, y) | finite & (difference <= limit)
     if not equal_nan:
         return close
-    both = op.And(_is_nan(a), _is_nan(b))
-    return op.Or(close, both)
+    both = _is_nan(a) & _is_nan(b)
+    return close | both
 
 
 def _is_nan(z: Field) -> Tensor:
-    return op.IsNaN(z.re) if z.im is None else op.Or(op.IsNaN(z.re), op.IsNaN(z.im))
+    return op.IsNaN(z.re) if z.im is None else op.IsNaN(z.re) | op.IsNaN(z.im)
 
 
 @translates_complex("aten.nan_to_num.default")

@@ -66,7 +66,7 @@ def _bilinear(compute: Callable[[Tensor, Tensor], Tensor], x: Given, y: Given) -
         return Complex(compute(a, c), compute(a, imaginary(right)))
     if d is None:
         return Complex(compute(a, c), compute(b, c))
-    return Complex(op.Sub(compute(a, c), compute(b, d)), op.Add(compute(a, d), compute(b, c)))
+    return Complex(compute(a, c) - compute(b, d), compute(a, d) + compute(b, c))
 
 
 @translates_complex(*BILINEAR)
@@ -189,7 +189,7 @@ def logcumsumexp(call: Call, x: Complex, dim: int) -> Complex:
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
         following = z.map(lambda part: op.Gather(part, k, axis=axis))
-        is_larger = op.Greater(following.re, total.re)
+        is_larger = following.re > total.re
         larger, smaller = where(is_larger, following, total), where(is_larger, total, following)
         added = log_of_one_more(exp(smaller - larger))
         total = where(op.IsInf(smaller.re), larger, larger + added)
@@ -222,7 +222,7 @@ def variance(call: Call, x: Complex, *args: Argument, **kwargs: Argument) -> Tra
     correction = typed("float", given.get("correction", int(bool(given.get("unbiased", True)))))
     keepdim = bool(given.get("keepdim", False))
     real, imag = (variance_and_mean(call, each, dims, correction, keepdim) for each in (x.real, x.imag))
-    spread = op.Add(real[0], imag[0])
+    spread = real[0] + imag[0]
     spread = op.Sqrt(spread) if ".std" in call.overload else spread
     return [spread, Complex(real[1], imag[1])] if "_mean" in call.overload else spread
 

@@ -158,12 +158,12 @@ def complex_convolution(
         assert isinstance(result, Tensor)  # of tensors
         return result
 
-    real = op.Sub(convolved(z.real, kernel.real), convolved(z.imag, kernel.imag))
-    imag = op.Add(convolved(z.real, kernel.imag), convolved(z.imag, kernel.real))
+    real = convolved(z.real, kernel.real) - convolved(z.imag, kernel.imag)
+    imag = convolved(z.real, kernel.imag) + convolved(z.imag, kernel.real)
     if bias is None:
         return Complex(real, imag)
     added, spatial = parts_of(bias), rank_of(kernel.real) - 2
     return Complex(
-        op.Add(real, convolutions.beside_channels(added.real, spatial)),
-        op.Add(imag, convolutions.beside_channels(added.imag, spatial)),
+        real + convolutions.beside_channels(added.real, spatial),
+        imag + convolutions.beside_channels(added.imag, spatial),
     )

@@ -169,11 +169,11 @@ def _stepped(first: Numeric | Array, last: Numeric | Array, *, steps: Size, dtyp
     )
     first_half, count = greatest(steps // 2, 1), greatest(steps - 1, 1)
     positions = counted(steps)
-    step = op.Div(op.Sub(_tensor(end), start), cast(count, dtype))
-    forward = op.Add(start, op.Mul(step, cast(positions, dtype)))
+    step = op.Div(_tensor(end) - start, cast(count, dtype))
+    forward = op.Add(start, step * cast(positions, dtype))
     remaining = op.Sub(cast(steps - 1, DType.INT64), positions)
-    backward = op.Sub(end, op.Mul(step, cast(remaining, dtype)))
-    return op.Where(op.Less(positions, cast(first_half, DType.INT64)), forward, backward)
+    backward = op.Sub(end, step * cast(remaining, dtype))
+    return op.Where(positions < cast(first_half, DType.INT64), forward, backward)
 
 
 def _tensor(value: TensorOrArray) -> Tensor:

@@ -35,7 +35,7 @@ def pairwise_distance(
 ) -> Tensor:
     dtype = call.dtype
     # The difference is in the element type of the operands: whole numbers without a sign wrap around.
-    difference = op.Add(converted(op.Sub(*common(call, x, y)), dtype), cast(eps, dtype))
+    difference = converted(op.Sub(*common(call, x, y)), dtype) + cast(eps, dtype)
     if rank_of(difference) == 0:
         raise call.refuse("a distance of scalars")
     result = distances.length(difference, float(p))

@@ -32,7 +32,7 @@ def native_dropout(call: Call, x: Tensor, p: float, train: bool | None) -> Trans
 
 def _kept(call: Call, sizes: Sequence[Size], p: float) -> Tensor:
     """The mask of the elements of a shape that stay."""
-    return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
+    return drawn_uniform(sizes, DType.FLOAT) >= cast(p, DType.FLOAT)
 
 
 def _feature_sizes(call: Call, x: Tensor) -> list[Size]:
@@ -46,9 +46,9 @@ def feature_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
     if not train or not p:
         return x
     if p == 1:
-        return op.Mul(x, cast(0, dtype_of(x)))
+        return x * 0
     kept = cast(_kept(call, _feature_sizes(call, x), p), dtype_of(x))
-    return op.Mul(x, op.Mul(kept, cast(1 / (1 - p), dtype_of(x))))
+    return x * op.Mul(kept, cast(1 / (1 - p), dtype_of(x)))
 
 
 @translates("aten.alpha_dropout.default", "aten.feature_alpha_dropout.default")
@@ -58,10 +58,10 @@ def alpha_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
         return x
     dtype = dtype_of(x)
     if p == 1:
-        return op.Mul(x, cast(0, dtype))
+        return x * 0
     sizes = _feature_sizes(call, x) if "feature" in call.overload else call.shape_of(x)
     kept = cast(_kept(call, sizes, p), dtype)
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    shift = op.Mul(op.Sub(kept, cast(1, dtype)), cast(_ALPHA * scale, dtype))
-    shift = op.Add(shift, cast(_ALPHA * scale * p, dtype))
-    return op.Add(op.Mul(x, op.Mul(kept, cast(scale, dtype))), shift)
+    shift = op.Sub(kept, cast(1, dtype)) * cast(_ALPHA * scale, dtype)
+    shift = shift + cast(_ALPHA * scale * p, dtype)
+    return x * op.Mul(kept, cast(scale, dtype)) + shift

@@ -57,16 +57,16 @@ def embedding_renorm(
     )
     lengths = _lengths(weight, float(norm_type))
     limit = cast(max_norm, dtype)
-    is_long = op.And(op.Greater(lengths, limit), op.Unsqueeze(cast(used, DType.BOOL), [1]))
-    factor = op.Div(limit, op.Add(lengths, cast(1e-7, dtype)))
-    return op.Where(is_long, op.Mul(weight, factor), weight)
+    is_long = (lengths > limit) & op.Unsqueeze(cast(used, DType.BOOL), [1])
+    factor = op.Div(limit, lengths + 1e-7)
+    return op.Where(is_long, weight * factor, weight)
 
 
 def _lengths(weight: Tensor, p: float) -> Tensor:
     axes = np.array([1])
     if p in (1.0, 2.0):
         return getattr(op, f"ReduceL{p:.0f}")(weight, axes, keepdims=1)
-    absolute = op.Abs(weight)
+    absolute = abs(weight)
     if np.isinf(p):
         return op.ReduceMax(absolute, axes, keepdims=1)
     total = op.ReduceSum(op.Pow(absolute, cast(p, dtype_of(weight))), axes, keepdims=1)
@@ -102,8 +102,8 @@ def embedding_bag(
         offsets = op.Slice(offsets, [0], [-1], [0])
     sizes = call.output_shape()
     # An index belongs to the last bag that begins at or before it.
-    begun = op.LessOrEqual(op.Unsqueeze(offsets, [0]), op.Unsqueeze(counted(call.size(indices, 0)), [1]))
-    bags = op.Sub(op.ReduceSum(cast(begun, DType.INT64), np.array([1]), keepdims=1), np.int64(1))
+    begun = op.Unsqueeze(offsets, [0]) <= op.Unsqueeze(counted(call.size(indices, 0)), [1])
+    bags = op.ReduceSum(cast(begun, DType.INT64), np.array([1]), keepdims=1) - 1
     rows = cast(op.Gather(weight, indices, axis=0), dtype)
     if scale_grad_by_freq and is_training():
         # torch (2.13) divides by the count of another row than that of the gradient.
@@ -115,12 +115,12 @@ def embedding_bag(
     if padding is not None:
         is_padding = op.Unsqueeze(op.Equal(indices, cast(padding, DType.INT64)), [1])
         rows = op.Where(is_padding, cast(start, dtype), rows)
-        counts = cast(op.Not(is_padding), dtype)
+        counts = cast(~is_padding, dtype)
     result = op.ScatterND(filled(sizes, start, dtype), bags, rows, reduction=reduction)
     if mode == 0:
         return [result]
     if counts is None:
-        counts = cast(op.GreaterOrEqual(bags, np.int64(0)), dtype)
+        counts = cast(bags >= 0, dtype)
     lengths = op.ScatterND(filled([sizes[0], 1], 0, dtype), bags, counts, reduction="add")
     if mode == 1:
         return [op.Div(result, op.Max(lengths, cast(1, dtype)))]

@@ -35,7 +35,7 @@ def grouped_rows(call: Call, x: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
 
 
 def _unrolled(call: Call, x: Tensor, weight: Tensor, ends: Tensor, count: int, width: Size) -> list[Tensor]:
-    sizes = op.Sub(ends, op.Concat(np.zeros(1, np.int64), op.Slice(ends, [0], [-1], [0]), axis=0))
+    sizes = ends - op.Concat(np.zeros(1, np.int64), op.Slice(ends, [0], [-1], [0]), axis=0)
     rest = op.Sub(int64s([call.size(x, 0)]), op.Slice(ends, [-1], [count], [0]))
     rows = several(op.Split, x, op.Concat(sizes, rest, axis=0), axis=0, outputs=count + 1)
     return [op.MatMul(rows[k], op.Gather(weight, np.int64(k), axis=0)) for k in range(count)]
@@ -53,7 +53,7 @@ def _looped(call: Call, x: Tensor, weight: Tensor, ends: Tensor, count: Size, wi
             return op.Concat(made, op.MatMul(rows, op.Gather(weight, index, axis=0)), axis=0)
 
         # An expert without rows does not have its matrix copied.
-        has_rows = op.Squeeze(op.Less(start, end), [0])
+        has_rows = op.Squeeze(start < end, [0])
         branches: dict[str, Any] = {"then_branch": grown, "else_branch": lambda: op.Identity(made)}
         return keep, op.If(has_rows, **branches)  # functions are attributes only where they are called
 

@@ -56,7 +56,7 @@ def scaled(z: Field, counts: Sequence[Size], norm: str | None, inverse: bool) ->
     else:
         number = cast(count, DType.DOUBLE)
         factor = cast(op.Reciprocal(op.Sqrt(number) if root else number), z.dtype)
-    return z.map(lambda part: op.Mul(part, factor))
+    return z.map(lambda part: part * factor)
 
 
 def _dims(rank: int, s: Sequence[Size] | None, dim: Sequence[int] | None) -> list[int]:
@@ -185,7 +185,7 @@ def fftfreq(call: Call, n: Size, d: float = 1.0, *, dtype: torch.dtype | None = 
         places = op.Range(np.int64(0), cast(n // 2 + 1, DType.INT64), np.int64(1))
     else:
         places = op.Range(np.int64(0), cast(n, DType.INT64), np.int64(1))
-        is_late = op.GreaterOrEqual(places, cast((n + 1) // 2, DType.INT64))
-        places = op.Where(is_late, op.Sub(places, cast(n, DType.INT64)), places)
+        is_late = places >= cast((n + 1) // 2, DType.INT64)
+        places = op.Where(is_late, places - cast(n, DType.INT64), places)
     step = op.Mul(cast(n, DType.DOUBLE), np.float64(d))
     return cast(op.Div(cast(places, DType.DOUBLE), step), call.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms import angles, elementary
-from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.operators import Tensor
 from onnxsmith.algorithms.special import float_parts
 from onnxsmith.algorithms.values import Numeric, as_tensor
 from onnxsmith.torch.library.call import Call
@@ -22,8 +22,8 @@ def signbit(call: Call, x: Tensor) -> Tensor:
 @translates("aten.copysign.Tensor", "aten.copysign.Scalar")
 def copysign(call: Call, x: Tensor, y: Numeric) -> Tensor:
     if isinstance(y, bool | int | float):
-        size = op.Abs(as_tensor(x, call.dtype))
-        return op.Neg(size) if np.signbit(y) else size
+        size = abs(as_tensor(x, call.dtype))
+        return -size if np.signbit(y) else size
     return float_parts.copysign(*tensors(call, x, y))
 
 

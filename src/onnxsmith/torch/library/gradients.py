@@ -76,8 +76,8 @@ def avg_pool_backward(
         divisor = cast(functools.reduce(op.Mul, counts), dtype_of(gradient))
     shares = op.Div(gradient, divisor)
     for k in range(spatial):
-        first = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
-        covers = _covers(first, op.Add(first, np.int64(kernel[k])), inputs[k])
+        first = counted(outputs[k]) * stride[k] - padding[k]
+        covers = _covers(first, first + kernel[k], inputs[k])
         shares = _spread_over(shares, cast(covers, dtype_of(shares)), rank_of(shares) - spatial + k)
     return shares
 
@@ -90,11 +90,11 @@ def adaptive_avg_pool_backward(call: Call, gradient: Tensor, x: Tensor) -> Trans
     for k in range(spatial):
         size, output = cast(inputs[k], DType.INT64), cast(outputs[k], DType.INT64)
         numbers = counted(outputs[k])
-        starts = op.Div(op.Mul(numbers, size), output)
+        starts = op.Div(numbers * size, output)
         # All is positive, so a division that rounds down serves to round up.
-        past = op.Add(op.Mul(op.Add(numbers, np.int64(1)), size), op.Sub(output, np.int64(1)))
+        past = (numbers + 1) * size + op.Sub(output, np.int64(1))
         ends = op.Div(past, output)
-        lengths = op.Unsqueeze(cast(op.Sub(ends, starts), dtype_of(gradient)), [1])
+        lengths = op.Unsqueeze(cast(ends - starts, dtype_of(gradient)), [1])
         covers = cast(_covers(starts, ends, inputs[k]), dtype_of(gradient))
         gradient = _spread_over(gradient, op.Div(covers, lengths), rank_of(gradient) - spatial + k)
     return gradient
@@ -103,8 +103,8 @@ def adaptive_avg_pool_backward(call: Call, gradient: Tensor, x: Tensor) -> Trans
 def _covers(starts: Tensor, ends: Tensor, size: Size) -> Tensor:
     """The mask of the elements of a dimension that are in each window: (window, element)."""
     places = counted(size)
-    is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))
-    return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
+    is_behind = places >= op.Unsqueeze(starts, [1])
+    return is_behind & (places < op.Unsqueeze(ends, [1]))
 
 
 def _spread_over(x: Tensor, shares: TensorOrArray, axis: int) -> Tensor:

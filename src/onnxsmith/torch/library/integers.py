@@ -66,7 +66,7 @@ def gcd(call: Call, x: Numeric, y: Numeric) -> Tensor:
 def lcm(call: Call, x: Numeric, y: Numeric) -> Tensor:
     # C computes with bytes and shorts as with ints, and cuts the result.
     dtype = DType.INT64 if call.dtype is DType.INT64 else DType.INT32
-    return op.Abs(integers.lcm(as_tensor(x, dtype), as_tensor(y, dtype)))
+    return abs(integers.lcm(as_tensor(x, dtype), as_tensor(y, dtype)))
 
 
 @translates("aten.hash_tensor.default")

@@ -69,11 +69,11 @@ def binary_cross_entropy(
 
     def slope(cotangent: Tensor) -> list[Tensor]:
         """torch bounds the denominator, so that probabilities of exactly 0 and 1 have finite gradients."""
-        scaled = cotangent if weight is None else op.Mul(cotangent, weight)
-        rest = op.Sub(cast(1, dtype), x)
-        of_x = op.Div(op.Sub(x, target), op.Max(op.Mul(rest, x), cast(_LEAST_VARIANCE, dtype)))
-        of_target = op.Sub(op.Log(rest), op.Log(x))
-        return [cotangent, op.Mul(scaled, of_x), op.Mul(scaled, of_target)]
+        scaled = cotangent if weight is None else cotangent * weight
+        rest = 1 - x
+        of_x = (x - target) / op.Max(rest * x, cast(_LEAST_VARIANCE, dtype))
+        of_target = op.Log(rest) - op.Log(x)
+        return [cotangent, scaled * of_x, scaled * of_target]
 
     return reduced(with_formula([loss], [loss, x, target], slope)[0], reduction)
 
@@ -106,9 +106,9 @@ def hinge_embedding_loss(
     dtype = dtype_of(x)
     zero = cast(0, dtype)
     apart = at_least(op.Sub(cast(margin, dtype), x), zero)
-    apart = op.Where(op.Equal(target, cast(1, dtype_of(target))), zero, apart)
-    near = op.Where(op.Equal(target, cast(-1, dtype_of(target))), zero, x)
-    return reduced(cast(op.Add(apart, near), call.dtype), reduction)
+    apart = op.Where(op.Equal(target, 1), zero, apart)
+    near = op.Where(op.Equal(target, -1), zero, x)
+    return reduced(cast(apart + near, call.dtype), reduction)
 
 
 @translates("aten.margin_ranking_loss.default")
@@ -117,7 +117,7 @@ def margin_ranking_loss(
 ) -> Translated:
     # Up to the margin torch computes in the element types of the operands; those without a sign wrap around.
     difference = op.Sub(*common(call, x, y))
-    sign = op.Sub(cast(0, dtype_of(target)), target)
+    sign = 0 - target
     working = common_torch_dtype(call, (0, 1, 2))
     dtype = call.dtype
     loss = cast(op.Mul(cast(sign, working), cast(difference, working)), dtype)
@@ -158,11 +158,11 @@ def cosine_embedding_loss(
         return cast(op.ReduceSum(products, np.array([-1]), keepdims=0), dtype)
 
     epsilon = cast(1e-12, dtype)
-    lengths = op.Mul(op.Add(total(x, x), epsilon), op.Add(total(y, y), epsilon))
-    cosine = op.Div(total(*common(call, x, y)), op.Sqrt(lengths))
-    near = op.Where(op.Equal(target, cast(1, dtype_of(target))), op.Sub(one, cosine), zero)
+    lengths = (total(x, x) + epsilon) * (total(y, y) + epsilon)
+    cosine = total(*common(call, x, y)) / op.Sqrt(lengths)
+    near = op.Where(op.Equal(target, 1), op.Sub(one, cosine), zero)
     if dtype_of(target) is DType.BOOL:
         return reduced(near, reduction)  # no truth is -1
-    apart = at_least(op.Sub(cosine, cast(margin, dtype)), zero)
-    apart = op.Where(op.Equal(target, cast(-1, dtype_of(target))), apart, zero)
-    return reduced(op.Add(near, apart), reduction)
+    apart = at_least(cosine - cast(margin, dtype), zero)
+    apart = op.Where(op.Equal(target, -1), apart, zero)
+    return reduced(near + apart, reduction)

@@ -48,13 +48,13 @@ def constant_where(condition: Tensor, x: Tensor) -> Tensor:
 def at_least(x: Tensor, low: TensorOrArray) -> Tensor:
     """The larger of two values; in training the gradient goes to the first where they are equal, as torch has it."""
     larger = op.Max(x, low)
-    return op.Where(op.GreaterOrEqual(x, low), x, larger) if is_training() else larger
+    return op.Where(x >= low, x, larger) if is_training() else larger
 
 
 def at_most(x: Tensor, high: TensorOrArray) -> Tensor:
     """The smaller of two values; in training the gradient goes to the first where they are equal."""
     smaller = op.Min(x, high)
-    return op.Where(op.LessOrEqual(x, high), x, smaller) if is_training() else smaller
+    return op.Where(x <= high, x, smaller) if is_training() else smaller
 
 
 def with_gradient_of(old: Given, new: Given) -> Given:

@@ -25,7 +25,7 @@ def linear(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
         given = () if bias is None else (bias,)
         return op.Gemm(x, weight, *given, transB=1)
     product = product_of(x, op.Transpose(weight, perm=[1, 0]) if rank_of(weight) == 2 else weight)
-    return product if bias is None else op.Add(product, bias)
+    return product if bias is None else product + bias
 
 
 @translates("aten.addmm.default")
@@ -54,11 +54,11 @@ def baddbmm(
 
 def _sum(call: Call, bias: Tensor, product: Tensor, beta: Numeric, alpha: Numeric) -> Tensor:
     if not is_number(alpha, 1):
-        product = op.Mul(product, cast(alpha, call.dtype))
+        product = product * cast(alpha, call.dtype)
     if is_number(beta, 0):
         return product
-    bias = bias if is_number(beta, 1) else op.Mul(bias, cast(beta, call.dtype))
-    return op.Add(bias, product)
+    bias = bias if is_number(beta, 1) else bias * cast(beta, call.dtype)
+    return bias + product
 
 
 @translates("aten.bilinear.default")
@@ -68,4 +68,4 @@ def bilinear(call: Call, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | No
     matrices = reshape(op.Transpose(weight, perm=[1, 0, 2]), [left, outputs * right])
     rows = reshape(op.MatMul(x, matrices), [*call.output_shape(), right])
     result = op.Squeeze(op.MatMul(rows, op.Unsqueeze(y, [-1])), [-1])
-    return result if bias is None else op.Add(result, bias)
+    return result if bias is None else result + bias

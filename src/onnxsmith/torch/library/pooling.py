@@ -190,7 +190,7 @@ def _window_sums(call: Call, x: Tensor, kernel: list[int], stride: list[int], pa
         return x
     x, is_single = batched(x, spatial)
     count = cast(float(np.prod(kernel)), dtype_of(x))
-    return unbatched(op.Mul(op.AveragePool(x, kernel_shape=kernel, strides=stride), count), is_single)
+    return unbatched(op.AveragePool(x, kernel_shape=kernel, strides=stride) * count, is_single)
 
 
 def window_counts(
@@ -205,11 +205,11 @@ def window_counts(
     spatial = len(kernel)
     counts: list[Tensor] = []
     for k in range(spatial):
-        starts = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
+        starts = counted(outputs[k]) * stride[k] - padding[k]
         end = sizes[k] + padding[k] if with_padding else sizes[k]
-        ends = op.Min(op.Add(starts, np.int64(kernel[k])), cast(end, DType.INT64))
+        ends = op.Min(starts + kernel[k], cast(end, DType.INT64))
         begins = starts if with_padding else op.Max(starts, np.int64(0))
-        counts.append(op.Reshape(op.Sub(ends, begins), [-1] + [1] * (spatial - 1 - k)))
+        counts.append(op.Reshape(ends - begins, [-1] + [1] * (spatial - 1 - k)))
     return counts
 
 
@@ -243,13 +243,11 @@ def fractional_max_pool(
     for axis in range(spatial):
         sample = op.Gather(samples, np.array([order[axis]]), axis=2)
         starts = _fractional_starts(sample, sizes[2 + axis], outputs[axis], widths[axis])
-        within = op.Add(op.Unsqueeze(starts, [3]), np.arange(widths[axis]).reshape(1, 1, 1, -1))
+        within = op.Unsqueeze(starts, [3]) + np.arange(widths[axis]).reshape(1, 1, 1, -1)
         # (batch, channel, output and window of each dimension in turn)
         shape = [*sizes[:2], *([1, 1] * axis), outputs[axis], widths[axis], *([1, 1] * (spatial - 1 - axis))]
         within = reshape(within, shape)
-        places = (
-            within if places is None else op.Add(op.Mul(places, cast(sizes[2 + axis], DType.INT64)), within)
-        )
+        places = within if places is None else places * cast(sizes[2 + axis], DType.INT64) + within
     assert places is not None  # there is a dimension
     perm = [0, 1, *(2 + 2 * k for k in range(spatial)), *(3 + 2 * k for k in range(spatial))]
     window = math.prod(widths)
@@ -277,7 +275,7 @@ def _fractional_starts(sample: Tensor, size: Size, output: Size, width: int) -> 
         numbers = op.Range(np.int64(0), cast(output, DType.INT64), np.int64(1))
         steps = op.Max(cast(output - 1, DType.INT64), np.int64(1))
     alpha = op.Div(cast(last, dtype), cast(steps, dtype))
-    begin = cast(op.Mul(op.Add(cast(numbers, dtype), sample), alpha), DType.INT64)
-    starts = op.Sub(begin, cast(op.Mul(sample, alpha), DType.INT64))
+    begin = cast(op.Add(cast(numbers, dtype), sample) * alpha, DType.INT64)
+    starts = op.Sub(begin, cast(sample * alpha, DType.INT64))
     is_last = op.Equal(numbers, cast(output - 1, DType.INT64))
     return op.Where(is_last, cast(last, DType.INT64), starts)

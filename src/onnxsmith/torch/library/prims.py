@@ -98,7 +98,7 @@ def comparison(call: Call, x: Numeric, y: Numeric) -> Translated:
 @translates("prims.ne.default")
 def not_equal(call: Call, x: Numeric, y: Numeric) -> Translated:
     dtype = _compared(x, y)
-    return op.Not(op.Equal(cast(x, dtype), cast(y, dtype)))
+    return ~op.Equal(cast(x, dtype), cast(y, dtype))
 
 
 @translates(*BITWISE)
@@ -134,7 +134,7 @@ def log1p(call: Call, x: Tensor) -> Translated:
 
 @translates("prims.isfinite.default")
 def isfinite(call: Call, x: Tensor) -> Translated:
-    return op.Not(op.Or(op.IsNaN(x), op.IsInf(x))) if dtype_of(x).is_float else op.Equal(x, x)
+    return ~(op.IsNaN(x) | op.IsInf(x)) if dtype_of(x).is_float else op.Equal(x, x)
 
 
 @translates("prims.where.default", lifts=("x", "y"))
@@ -184,4 +184,4 @@ def iota(
     call: Call, length: Size, *, start: Numeric, step: Numeric, dtype: torch.dtype, **_: Argument
 ) -> Translated:
     counted = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
-    return op.Add(op.Mul(counted, cast(step, DType.INT64)), cast(start, DType.INT64))
+    return counted * cast(step, DType.INT64) + cast(start, DType.INT64)

@@ -66,7 +66,7 @@ def _as_aten(call: Call, found: Translation | None, args: Arguments, options: Ke
 
 @translates("prims.cbrt.default")
 def cbrt(call: Call, x: Tensor) -> Translated:
-    return op.Mul(op.Sign(x), op.Pow(op.Abs(x), cast(1 / 3, dtype_of(x))))
+    return op.Sign(x) * op.Pow(abs(x), cast(1 / 3, dtype_of(x)))
 
 
 @translates("prims.var.default")

@@ -31,7 +31,7 @@ def _quantised(
     if _RANGES.get((low, high)) is dtype:
         return op.QuantizeLinear(x, scale, cast(zero, dtype), **given)
     scale, zero = (_beside(each, x, axis) for each in (scale, zero))
-    rounded = op.Add(op.Round(op.Div(cast(x, DType.FLOAT), scale)), cast(zero, DType.FLOAT))
+    rounded = op.Round(op.Div(cast(x, DType.FLOAT), scale)) + cast(zero, DType.FLOAT)
     return cast(op.Clip(rounded, np.float32(low), np.float32(high)), dtype)
 
 
@@ -147,9 +147,9 @@ def _faked(x: Tensor, scale: Tensor, zero: Tensor, low: int, high: int, axis: in
 
     def formula(g: Tensor) -> list[Tensor]:
         steps, offset = (_beside(each, x, axis) for each in (scale, zero))
-        q = op.Add(op.Round(op.Div(cast(x, DType.FLOAT), steps)), cast(offset, DType.FLOAT))
-        is_inside = op.And(op.GreaterOrEqual(q, np.float32(low)), op.LessOrEqual(q, np.float32(high)))
-        return [op.Where(is_inside, g, cast(0, dtype_of(g)))]
+        q = op.Round(op.Div(cast(x, DType.FLOAT), steps)) + cast(offset, DType.FLOAT)
+        is_inside = (q >= np.float32(low)) & (q <= np.float32(high))
+        return [op.Where(is_inside, g, 0)]
 
     return with_formula([result], [x], formula)[0]
 

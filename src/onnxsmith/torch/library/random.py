@@ -45,9 +45,9 @@ def drawn_normal(sizes: Sequence[Size], dtype: DType) -> Tensor:
         return cast(_drawn("RandomNormal", sizes, computed), dtype)
     # Two uniform numbers as a point in the plane: Box and Muller's way.
     length = op.Max(_uniform_of_bits("", sizes, computed), cast(_TINY, computed))
-    length = op.Sqrt(op.Mul(op.Log(length), cast(-2, computed)))
-    angle = op.Mul(_uniform_of_bits("", sizes, computed), cast(2 * np.pi, computed))
-    return cast(op.Mul(length, op.Cos(angle)), dtype)
+    length = op.Sqrt(op.Log(length) * -2)
+    angle = _uniform_of_bits("", sizes, computed) * cast(2 * np.pi, computed)
+    return cast(length * op.Cos(angle), dtype)
 
 
 def _drawn(name: str, sizes: Sequence[Size], dtype: DType) -> Tensor:
@@ -97,7 +97,7 @@ def rand(call: Call, *_: Argument, **__: Argument) -> Translated:
 def randn(call: Call, *_: Argument, **__: Argument) -> Translated:
     if call.is_complex:  # the variance of one is that of both parts together
         half = cast(np.sqrt(0.5), call.dtype)
-        return Complex(*[op.Mul(drawn_normal(_sizes(call), call.dtype), half) for _ in range(2)])
+        return Complex(*[drawn_normal(_sizes(call), call.dtype) * half for _ in range(2)])
     return drawn_normal(_sizes(call), call.dtype)
 
 
@@ -105,8 +105,8 @@ def _whole(call: Call, low: Numeric, high: Numeric) -> Tensor:
     """Whole numbers from `low` up to `high`, without it."""
     computed = DType.DOUBLE
     first, end = cast(low, computed), cast(high, computed)
-    numbers = op.Floor(op.Mul(drawn_uniform(_sizes(call), computed), op.Sub(end, first)))
-    return cast(op.Add(numbers, first), call.dtype)
+    numbers = op.Floor(drawn_uniform(_sizes(call), computed) * op.Sub(end, first))
+    return cast(numbers + first, call.dtype)
 
 
 @translates("aten.randint.default", "aten.randint.generator")
@@ -155,7 +155,7 @@ def _limit(dtype: DType) -> int:
 @translates("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor")
 def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Argument) -> Tensor:
     numbers = drawn_normal(_sizes(call), call.dtype)
-    return op.Add(op.Mul(numbers, cast(std, call.dtype)), cast(mean, call.dtype))
+    return numbers * cast(std, call.dtype) + cast(mean, call.dtype)
 
 
 @translates("aten.normal.float_float")
@@ -177,20 +177,20 @@ def log_normal(call: Call, x: Tensor, mean: Numeric = 1.0, std: Numeric = 2.0, *
 
 @translates("aten.uniform.default")
 def uniform(call: Call, x: Tensor | None, low: float = 0.0, high: float = 1.0, **_: Argument) -> Tensor:
-    numbers = op.Mul(drawn_uniform(_sizes(call), call.dtype), cast(high - low, call.dtype))
-    return op.Add(numbers, cast(low, call.dtype))
+    numbers = drawn_uniform(_sizes(call), call.dtype) * cast(high - low, call.dtype)
+    return numbers + cast(low, call.dtype)
 
 
 @translates("aten.exponential.default")
 def exponential(call: Call, x: Tensor, lambd: float = 1.0, **_: Argument) -> Translated:
-    return op.Div(op.Neg(op.Log(_positive_uniform(call))), cast(lambd, _computed(call)))
+    return -op.Log(_positive_uniform(call)) / cast(lambd, _computed(call))
 
 
 @translates("aten.cauchy.default")
 def cauchy(call: Call, x: Tensor, median: float = 0.0, sigma: float = 1.0, **_: Argument) -> Translated:
     computed = _computed(call)
-    angle = op.Mul(op.Sub(_positive_uniform(call), cast(0.5, computed)), cast(np.pi, computed))
-    return op.Add(op.Mul(op.Tan(angle), cast(sigma, computed)), cast(median, computed))
+    angle = (_positive_uniform(call) - 0.5) * np.pi
+    return op.Tan(angle) * cast(sigma, computed) + cast(median, computed)
 
 
 @translates("aten.geometric.default")
@@ -198,7 +198,7 @@ def geometric(call: Call, x: Tensor, p: float, **_: Argument) -> Translated:
     if p == 1:
         return filled(_sizes(call), 1, call.dtype)
     computed = _computed(call)
-    numbers = op.Ceil(op.Div(op.Log(_positive_uniform(call)), cast(np.log1p(-p), computed)))
+    numbers = op.Ceil(op.Log(_positive_uniform(call)) / cast(np.log1p(-p), computed))
     return op.Max(numbers, cast(1, computed))
 
 
@@ -214,7 +214,7 @@ def bernoulli_of(call: Call, x: Tensor, p: Numeric, **_: Argument) -> Translated
 
 def _bernoulli(call: Call, chance: Numeric) -> Tensor:
     computed = _computed(call)
-    return op.Less(drawn_uniform(_sizes(call), computed), cast(chance, computed))
+    return drawn_uniform(_sizes(call), computed) < cast(chance, computed)
 
 
 @translates("aten.randperm.default", "aten.randperm.generator")
@@ -234,12 +234,12 @@ def multinomial(
         # A draw falls into the class where the running sum of chances passes it.
         sums = op.CumSum(chances, np.int64(rank_of(x) - 1))
         total = op.ReduceSum(chances, np.array([-1]), keepdims=1)
-        draws = op.Mul(drawn_uniform(call.output_shape(), dtype), total)
-        passed = op.GreaterOrEqual(op.Unsqueeze(draws, [-1]), op.Unsqueeze(sums, [-2]))
+        draws = drawn_uniform(call.output_shape(), dtype) * total
+        passed = op.Unsqueeze(draws, [-1]) >= op.Unsqueeze(sums, [-2])
         return op.ReduceSum(cast(passed, DType.INT64), np.array([-1]), keepdims=0)
     # Each class waits for a time that is the shorter the likelier it is; those with the shortest are drawn.
     waits = op.Max(drawn_uniform(call.shape_of(x), dtype), cast(_TINY, dtype))
-    speed = op.Div(chances, op.Neg(op.Log(waits)))
+    speed = op.Div(chances, -op.Log(waits))
     return several(op.TopK, speed, int64s([num_samples]), outputs=2)[1]
 
 
@@ -256,6 +256,6 @@ def rrelu(
     if not training:
         return op.LeakyRelu(x, alpha=(float(lower) + float(upper)) / 2)
     dtype = call.dtype
-    slopes = op.Mul(drawn_uniform(_sizes(call), dtype), cast(upper - lower, dtype))
-    slopes = op.Add(slopes, cast(lower, dtype))
-    return op.Where(op.LessOrEqual(x, cast(0, dtype)), op.Mul(x, slopes), x)
+    slopes = drawn_uniform(_sizes(call), dtype) * cast(upper - lower, dtype)
+    slopes = slopes + cast(lower, dtype)
+    return op.Where(x <= 0, x * slopes, x)

@@ -86,8 +86,8 @@ def col2im(
         for kernel, count, move, step in zip(kernel_size, counts, stride, dilation, strict=True)
     )
     # (element down, element right, window down, window right): the order of a column's elements, then columns
-    rows = op.Unsqueeze(op.Mul(rows, cast(width, DType.INT64)), [1, 3])
-    places = op.Reshape(op.Add(rows, op.Unsqueeze(columns, [0, 2])), [-1])
+    rows = op.Unsqueeze(rows * cast(width, DType.INT64), [1, 3])
+    places = op.Reshape(rows + op.Unsqueeze(columns, [0, 2]), [-1])
     batch, channels = call.size(x, 0), call.size(x, 1) // product(kernel_size)
     elements = product(kernel_size) * product(counts)
     values = reshape(x, [batch, channels, elements])

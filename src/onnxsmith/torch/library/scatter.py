@@ -145,8 +145,8 @@ def index_add(
 
 def _scaled(source: Tensor, factor: Numeric) -> Tensor:
     if dtype_of(source) is DType.BOOL:
-        return op.And(source, cast(factor, DType.BOOL))
-    return op.Mul(source, cast(factor, dtype_of(source)))
+        return source & cast(factor, DType.BOOL)
+    return source * cast(factor, dtype_of(source))
 
 
 @translates("aten.index_copy.default", lifts=("x", "source"))

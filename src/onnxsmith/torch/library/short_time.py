@@ -42,8 +42,8 @@ class Pieces:
 
     def places(self, count: Size) -> Tensor:
         """For each of so many pieces, where its numbers stand in the signal."""
-        starts = op.Mul(op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1)), np.int64(self.hop))
-        return op.Add(op.Unsqueeze(starts, [1]), np.arange(self.size)[None, :])
+        starts = op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1)) * self.hop
+        return op.Unsqueeze(starts, [1]) + np.arange(self.size)[None, :]
 
     def window(self, window: Given | None, dtype: DType) -> Field | None:
         """The window in the middle of a piece; ones where there is none, or None if they fill it."""
@@ -156,7 +156,7 @@ def istft(
     pieces = Pieces.of(n_fft, hop_length, win_length)
     frames = call.shape_of(z.re)[-2]
     if normalized:
-        z = z.map(lambda part: op.Mul(part, cast(math.sqrt(n_fft), z.dtype)))
+        z = z.map(lambda part: part * cast(math.sqrt(n_fft), z.dtype))
     if return_complex:
         made = transform(z, n_fft, True)
     else:  # of a whole spectrum the first half is taken
@@ -166,7 +166,7 @@ def istft(
     if found is not None and found.is_complex:
         raise call.refuse("a complex window")
     shape = np.ones(n_fft, z.dtype.numpy) if found is None else found.re
-    made = made.map(lambda part: op.Mul(part, shape))
+    made = made.map(lambda part: part * shape)
     batch = call.shape_of(made.re)[:-2]
     weights = op.Expand(op.Mul(shape, shape), int64s([frames, n_fft]))
     norm = _overlapped(weights, pieces, [], frames)

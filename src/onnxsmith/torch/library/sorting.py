@@ -106,7 +106,7 @@ def isin(
 ) -> Tensor:
     dtype = onnx_dtype(common_torch_dtype(call, (0, 1)))
     found = searching.is_in(Field(as_tensor(elements, dtype)), Field(flat(as_tensor(among, dtype))))
-    return op.Not(found) if invert else found
+    return ~found if invert else found
 
 
 # -- distinct values -----------------------------------------------------------------------------------

@@ -86,8 +86,8 @@ def unfold(call: Call, x: Tensor, dim: int, size: int, step: int) -> Translated:
     if isinstance(count, int):
         places = np.arange(count)[:, None] * step + np.arange(size)
     else:
-        starts = op.Mul(op.Unsqueeze(counted(count), [1]), np.array(step))
-        places = op.Add(starts, np.arange(size)[None, :])
+        starts = op.Unsqueeze(counted(count), [1]) * np.array(step)
+        places = starts + np.arange(size)[None, :]
     windows = op.Gather(x, places, axis=axis)
     order = [k for k in range(rank + 1) if k != axis + 1]
     return windows if axis == rank - 1 else op.Transpose(windows, perm=[*order, axis + 1])
@@ -126,7 +126,7 @@ def _strided_index(call: Call, sizes: Sequence[Size], strides: Sequence[Size], o
         raise call.refuse("strides over a tensor of unknown size that is not contiguous")
     index = cast(offset, DType.INT64)
     for size, stride in zip(sizes, strides, strict=True):
-        steps = op.Mul(counted(size), cast(stride, DType.INT64))
+        steps = counted(size) * cast(stride, DType.INT64)
         index = op.Add(op.Unsqueeze(index, [-1]) if isinstance(index, Tensor) else index, steps)
     return index if isinstance(index, Tensor) else constant(index)
 

@@ -42,7 +42,7 @@ def lu_factor_ex(call: Call, a: Given, pivot: bool = True, check_errors: bool = 
     if is_empty(a):
         return empty_tensors(call)
     factors, pivots, _, info = factored(matrix(a), pivot)
-    return [factors.as_value(), op.Add(pivots, np.int64(1)), info]
+    return [factors.as_value(), pivots + 1, info]
 
 
 @translates_complex("aten.linalg_lu_factor.default")
@@ -140,7 +140,7 @@ def solve(call: Call, a: Given, b: Given, *, left: bool = True, check_errors: bo
     if len(results) == 2:
         return [x.as_value(), info]
     factors, pivots, _, info = factored(matrix(a))
-    return [x.as_value(), factors.as_value(), op.Add(pivots, np.int64(1)), info]
+    return [x.as_value(), factors.as_value(), pivots + 1, info]
 
 
 def _is_vector(call: Call) -> bool:
@@ -203,7 +203,7 @@ def determinant(call: Call, a: Given) -> Translated:
         return [
             determinant_of(factors, pivots).as_value(),
             factors.as_value(),
-            op.Add(pivots, np.int64(1)),
+            pivots + 1,
         ]
     if not isinstance(a, Complex) and a.dtype is not DType.DOUBLE:
         return op.Det(a)
@@ -223,7 +223,7 @@ def slogdet(call: Call, a: Given) -> Translated:
         return results
     factors, pivots, _, _ = factored(matrix(a))
     sign, size = sign_and_log(factors, pivots)
-    extra = [factors.as_value(), op.Add(pivots, np.int64(1))] if len(call.outputs) == 4 else []
+    extra = [factors.as_value(), pivots + 1] if len(call.outputs) == 4 else []
     return [sign.as_value(), size, *extra]
 
 
@@ -236,4 +236,4 @@ def logdet(call: Call, a: Given) -> Translated:
     sign, size = sign_and_log(factors, pivots)
     if sign.is_complex:
         return Field(size, converted(sign.angle(), DType.DOUBLE)).as_value()
-    return op.Where(op.Less(sign.re, ZERO), np.float64(np.nan), size)
+    return op.Where(sign.re < ZERO, np.float64(np.nan), size)

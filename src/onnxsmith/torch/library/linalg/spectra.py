@@ -100,7 +100,7 @@ def tolerance(call: Call, a: Field, largest: Tensor, atol: Limit | None, rtol: L
     else:
         relative = cast(rtol, DType.DOUBLE)
     absolute = cast(atol, DType.DOUBLE) if atol is not None else ZERO
-    return op.Max(_beside(absolute), op.Mul(largest, _beside(relative)))
+    return op.Max(_beside(absolute), largest * _beside(relative))
 
 
 def _beside(value: TensorOrArray | np.float64) -> TensorOrArray | np.float64:
@@ -112,7 +112,7 @@ def _beside(value: TensorOrArray | np.float64) -> TensorOrArray | np.float64:
 
 def _values(a: Field, hermitian: bool) -> Tensor:
     if hermitian:
-        return op.Abs(jacobi.eigh(jacobi.symmetric(a, False))[0])
+        return abs(jacobi.eigh(jacobi.symmetric(a, False))[0])
     return singular_values(a)
 
 
@@ -133,7 +133,7 @@ def matrix_rank(
     z = matrix(a)
     values = _values(z, hermitian)
     limit = tolerance(call, z, _largest(values), atol, rtol)
-    return op.ReduceSum(cast(op.Greater(values, limit), DType.INT64), [rank_of(values) - 1], keepdims=0)
+    return op.ReduceSum(cast(values > limit, DType.INT64), [rank_of(values) - 1], keepdims=0)
 
 
 @translates_complex("aten.linalg_matrix_rank.default", "aten.linalg_matrix_rank.tol_tensor")
@@ -154,7 +154,7 @@ def pinv(
         return empty_results(call)
     z = matrix(a)
     parts = eigen_parts(z) if hermitian else singular_parts(z)
-    limit = tolerance(call, z, _largest(op.Abs(parts.values)), atol, rtol)
+    limit = tolerance(call, z, _largest(abs(parts.values)), atol, rtol)
     return pseudoinverse(z, parts, limit).as_value()
 
 
