@@ -17,7 +17,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Fake, Given, Subgraph, Translated
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 from onnxsmith.torch.size_arithmetic import AnyNumber, as_number
 from onnxsmith.types.dtypes import DType
 
@@ -86,16 +86,14 @@ def _as_given(body: Subgraph, arguments: Iterable[Argument]) -> Translated:
 # -- graphs that are called ----------------------------------------------------------------------------------
 
 
-@translates("higher_order.wrap_with_set_grad_enabled")
-@translates_complex("higher_order.wrap_with_set_grad_enabled")
+@translates_both("higher_order.wrap_with_set_grad_enabled")
 def wrap_with_set_grad_enabled(
     call: Call, is_enabled: bool, body: Subgraph, *operands: Argument
 ) -> Translated:
     return _as_given(body, operands)
 
 
-@translates("higher_order.wrap_with_autocast")
-@translates_complex("higher_order.wrap_with_autocast")
+@translates_both("higher_order.wrap_with_autocast")
 def wrap_with_autocast(
     call: Call,
     device: str,
@@ -108,14 +106,12 @@ def wrap_with_autocast(
     return _as_given(body, operands)
 
 
-@translates("higher_order.invoke_subgraph")
-@translates_complex("higher_order.invoke_subgraph")
+@translates_both("higher_order.invoke_subgraph")
 def invoke_subgraph(call: Call, body: Subgraph, name: str, *operands: Argument) -> Translated:
     return _as_given(body, operands)
 
 
-@translates("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
-@translates_complex("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
+@translates_both("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
 def wrapped(call: Call, body: Subgraph, *operands: Argument, **_: Argument) -> Translated:
     if call.overload == "higher_order.strict_mode":  # whose operands are in one list
         operands = tuple(cast_type("Sequence[Argument]", operands[0]))
@@ -125,8 +121,7 @@ def wrapped(call: Call, body: Subgraph, *operands: Argument, **_: Argument) -> T
 # -- graphs that are chosen ----------------------------------------------------------------------------------
 
 
-@translates("higher_order.cond")
-@translates_complex("higher_order.cond")
+@translates_both("higher_order.cond")
 def cond(
     call: Call,
     predicate: Tensor | bool,
@@ -150,8 +145,7 @@ def cond(
 # -- graphs that are repeated --------------------------------------------------------------------------------
 
 
-@translates("higher_order.while_loop")
-@translates_complex("higher_order.while_loop")
+@translates_both("higher_order.while_loop")
 def while_loop(
     call: Call,
     condition: Subgraph,
@@ -173,8 +167,7 @@ def while_loop(
     return _unpacked(iter(repeat(holds(start), start, step)), call.outputs)
 
 
-@translates("higher_order.scan")
-@translates_complex("higher_order.scan")
+@translates_both("higher_order.scan")
 def scan(
     call: Call,
     combine: Subgraph,
@@ -185,16 +178,14 @@ def scan(
     return _scanned(combine, start, scanned, operands, call.outputs)
 
 
-@translates("higher_order.map_impl")
-@translates_complex("higher_order.map_impl")
+@translates_both("higher_order.map_impl")
 def map_(
     call: Call, body: Subgraph, scanned: Sequence[Argument], operands: Sequence[Argument] = ()
 ) -> Translated:
     return _scanned(body, (), scanned, operands, call.outputs)
 
 
-@translates("higher_order.associative_scan")
-@translates_complex("higher_order.associative_scan")
+@translates_both("higher_order.associative_scan")
 def associative_scan(
     call: Call, combine: Subgraph, scanned: Sequence[Argument], operands: Sequence[Argument] = ()
 ) -> Translated:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,13 +12,12 @@ from onnxsmith.algorithms.values import Numeric, Size, constant, counted, expand
 from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Given, Translated
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates, translates_both
 from onnxsmith.torch.library.values import cast
 from onnxsmith.torch.size_arithmetic import greatest
 from onnxsmith.types.dtypes import DType
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
-F = TypeVar("F", bound=Callable[..., Translated])
 
 #: Those whose first argument, if any, is only looked at for its shape, and the value they are filled with.
 CONSTANTS = {
@@ -52,46 +50,37 @@ def _filled(call: Call, value: Numeric | Complex) -> Given:
     return Complex(filled(shape, real, dtype), filled(shape, imag, dtype))
 
 
-def _both(*overloads: str) -> Callable[[F], F]:
-    """Registers a function for real and for complex arguments."""
-
-    def register(function: F) -> F:
-        return translates_complex(*overloads)(translates(*overloads)(function))
-
-    return register
-
-
 def _real_or_complex(call: Call, real: Tensor) -> Given:
     """A real tensor as the result that torch has: with an imaginary part of zero if that is complex."""
     return Complex(real, filled(call.output_shape(), 0, call.dtype)) if call.is_complex else real
 
 
-@_both(*CONSTANTS)
+@translates_both(*CONSTANTS)
 def of_one_value(call: Call, *_: Argument, **__: Argument) -> Given:
     return _filled(call, CONSTANTS[call.overload])
 
 
-@_both("aten.full.default")
+@translates_both("aten.full.default")
 def full(call: Call, size: Sequence[Size], value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
-@_both("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
+@translates_both("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
 def full_like(call: Call, x: Given, value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
-@_both("aten.new_full.default")
+@translates_both("aten.new_full.default")
 def new_full(call: Call, x: Given, size: Sequence[Size], value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
-@_both("aten.scalar_tensor.default")
+@translates_both("aten.scalar_tensor.default")
 def scalar_tensor(call: Call, value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
-@_both("aten.copy.default")
+@translates_both("aten.copy.default")
 def copy(call: Call, x: Given, source: Given, non_blocking: bool = False) -> Given:
     shape = call.output_shape()
     if not isinstance(source, Complex):

@@ -17,7 +17,7 @@ from onnxsmith.algorithms.values import Size, axis_of, cast, int64s, product
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.kinds import Given
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates, translates_both, translates_complex
 from onnxsmith.types.dtypes import DType
 
 
@@ -99,8 +99,7 @@ def _asked(call: Call, z: Field, s: Sizes, dim: Dims) -> tuple[list[int], list[S
     return dims, [own if isinstance(n, int) and n == -1 else n for n, own in zip(sizes, held, strict=True)]
 
 
-@translates_complex(*FORWARD, *BACKWARD)
-@translates(*FORWARD, *BACKWARD)
+@translates_both(*FORWARD, *BACKWARD)
 def fft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Complex:
     z = operand(x, call.dtype)
     inverse = call.overload in BACKWARD
@@ -122,8 +121,7 @@ def rfft(call: Call, x: Tensor, s: Sizes = None, dim: Dims = None, norm: str | N
     return pair(scaled(made, counts, norm, inverse))
 
 
-@translates_complex(*REAL_BACKWARD, *REAL)
-@translates(*REAL_BACKWARD, *REAL)
+@translates_both(*REAL_BACKWARD, *REAL)
 def irfft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     z = operand(x, call.dtype)
     inverse = call.overload in REAL_BACKWARD

@@ -23,7 +23,7 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates, translates_both
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
@@ -66,21 +66,18 @@ def _is_nonzero(x: Given) -> Tensor:
     return x if x.dtype in _FOUND_AS_THEY_ARE else cast(x, DType.BOOL)
 
 
-@translates_complex("aten.nonzero.default", "aten.argwhere.default")
-@translates("aten.nonzero.default", "aten.argwhere.default")
+@translates_both("aten.nonzero.default", "aten.argwhere.default")
 def nonzero(call: Call, x: Given) -> Translated:
     return indexing.positions(_is_nonzero(x))
 
 
-@translates_complex("aten.nonzero_numpy.default", "aten.where.default")
-@translates("aten.nonzero_numpy.default", "aten.where.default")
+@translates_both("aten.nonzero_numpy.default", "aten.where.default")
 def nonzero_by_dimension(call: Call, x: Given) -> Translated:
     rows = indexing.positions_by_dimension(_is_nonzero(x))
     return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.outputs))]
 
 
-@translates_complex("aten.nonzero_static.default")
-@translates("aten.nonzero_static.default")
+@translates_both("aten.nonzero_static.default")
 def nonzero_static(call: Call, x: Given, *, size: Size, fill_value: int = -1) -> Translated:
     rest = filled(call.output_shape(), fill_value, DType.INT64)
     return op.Slice(

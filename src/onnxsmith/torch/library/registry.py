@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -46,28 +47,33 @@ def _entry(function: Callable[..., Translated], lifts: bool | tuple[str, ...]) -
     return Translation(function, names, any(each.kind is kinds.VAR_KEYWORD for each in parameters), lifts)
 
 
+def _registers(
+    registries: Sequence[Registry[str, Translation]],
+    overloads: Sequence[str],
+    lifts: bool | tuple[str, ...] = False,
+) -> Callable[[F], F]:
+    def register(function: F) -> F:
+        entry = _entry(function, lifts)
+        for registry, overload in itertools.product(registries, overloads):
+            registry.register(overload, entry)
+        return function
+
+    return register
+
+
 def translates(*overloads: str, lifts: bool | tuple[str, ...] = False) -> Callable[[F], F]:
     """Register a function for overloads: `@translates("aten.gelu.default")`.
 
     `lifts` says that the function only moves elements, so that a complex tensor goes through part by part.
     """
-
-    def register(function: F) -> F:
-        entry = _entry(function, lifts)
-        for overload in overloads:
-            TRANSLATIONS.register(overload, entry)
-        return function
-
-    return register
+    return _registers([TRANSLATIONS], overloads, lifts)
 
 
 def translates_complex(*overloads: str) -> Callable[[F], F]:
     """Register a function for calls where a tensor is complex; those are `Complex` pairs."""
+    return _registers([COMPLEX], overloads)
 
-    def register(function: F) -> F:
-        entry = _entry(function, False)
-        for overload in overloads:
-            COMPLEX.register(overload, entry)
-        return function
 
-    return register
+def translates_both(*overloads: str) -> Callable[[F], F]:
+    """Register a function for both: its tensors are real or complex."""
+    return _registers([TRANSLATIONS, COMPLEX], overloads)

@@ -17,7 +17,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.fft import resized, scaled
 from onnxsmith.torch.library.kinds import Given, Translated
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both, translates_complex
 from onnxsmith.types.dtypes import DType
 
 #: ONNX's names for torch's ways to go past the ends of a signal.
@@ -93,8 +93,7 @@ def _stft(
     return packed(result)
 
 
-@translates_complex("aten.stft.default")
-@translates("aten.stft.default")
+@translates_both("aten.stft.default")
 def stft(
     call: Call,
     x: Given,
@@ -113,8 +112,7 @@ def stft(
     return _stft(call, operand(x, call.dtype), pieces, window, normalized, onesided)
 
 
-@translates_complex("aten.stft.center")
-@translates("aten.stft.center")
+@translates_both("aten.stft.center")
 def stft_center(
     call: Call,
     x: Given,

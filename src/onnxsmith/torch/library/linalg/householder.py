@@ -15,11 +15,10 @@ from onnxsmith.torch.library.linalg.matrices import (
     is_empty,
     matrix,
 )
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 
 
-@translates_complex("aten.geqrf.default")
-@translates("aten.geqrf.default")
+@translates_both("aten.geqrf.default")
 def geqrf(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
@@ -30,8 +29,7 @@ def geqrf(call: Call, a: Given) -> Translated:
 PRODUCTS = ("aten.linalg_householder_product.default", "aten.orgqr.default")
 
 
-@translates_complex(*PRODUCTS)
-@translates(*PRODUCTS)
+@translates_both(*PRODUCTS)
 def householder_product(call: Call, vectors: Given, factors: Given) -> Translated:
     if is_empty(vectors):
         return empty_results(call)
@@ -42,8 +40,7 @@ def householder_product(call: Call, vectors: Given, factors: Given) -> Translate
     return orthonormal(v, matrix(factors), call.output_shape()[-1]).as_value()
 
 
-@translates_complex("aten.ormqr.default")
-@translates("aten.ormqr.default")
+@translates_both("aten.ormqr.default")
 def ormqr(
     call: Call, vectors: Given, factors: Given, other: Given, left: bool = True, transpose: bool = False
 ) -> Translated:
@@ -56,8 +53,7 @@ def ormqr(
     return (made if left else made.adjoint()).as_value()
 
 
-@translates_complex("aten.linalg_qr.default")
-@translates("aten.linalg_qr.default")
+@translates_both("aten.linalg_qr.default")
 def qr(call: Call, a: Given, mode: Literal["reduced", "complete", "r"] = "reduced") -> Translated:
     if is_empty(a):
         return empty_with_identities(call, [0])
@@ -65,7 +61,6 @@ def qr(call: Call, a: Given, mode: Literal["reduced", "complete", "r"] = "reduce
     return [empty_tensors(call)[0] if q is None else q.as_value(), r.as_value()]
 
 
-@translates_complex("aten.qr.default")
-@translates("aten.qr.default")
+@translates_both("aten.qr.default")
 def qr_old(call: Call, a: Given, some: bool = True) -> Translated:
     return qr(call, a, "reduced" if some else "complete")

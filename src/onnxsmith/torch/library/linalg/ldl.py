@@ -8,13 +8,12 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 
 FACTORS = ("aten.linalg_ldl_factor.default", "aten.linalg_ldl_factor_ex.default")
 
 
-@translates_complex(*FACTORS)
-@translates(*FACTORS)
+@translates_both(*FACTORS)
 def ldl_factor(call: Call, a: Given, *, hermitian: bool = False, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
@@ -22,8 +21,7 @@ def ldl_factor(call: Call, a: Given, *, hermitian: bool = False, check_errors: b
     return [made.as_value(), pivots, info][: len(call.outputs)]
 
 
-@translates_complex("aten.linalg_ldl_solve.default")
-@translates("aten.linalg_ldl_solve.default")
+@translates_both("aten.linalg_ldl_solve.default")
 def ldl_solve(call: Call, factors: Given, pivots: Tensor, b: Given, *, hermitian: bool = False) -> Translated:
     if is_empty(factors, b):
         return empty_results(call)

@@ -32,12 +32,11 @@ from onnxsmith.torch.library.linalg.matrices import (
     is_empty,
     matrix,
 )
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 from onnxsmith.types.dtypes import DType
 
 
-@translates_complex("aten.linalg_lu_factor_ex.default", "aten._lu_with_info.default")
-@translates("aten.linalg_lu_factor_ex.default", "aten._lu_with_info.default")
+@translates_both("aten.linalg_lu_factor_ex.default", "aten._lu_with_info.default")
 def lu_factor_ex(call: Call, a: Given, pivot: bool = True, check_errors: bool = False) -> list[Given]:
     if is_empty(a):
         return empty_tensors(call)
@@ -45,14 +44,12 @@ def lu_factor_ex(call: Call, a: Given, pivot: bool = True, check_errors: bool = 
     return [factors.as_value(), pivots + 1, info]
 
 
-@translates_complex("aten.linalg_lu_factor.default")
-@translates("aten.linalg_lu_factor.default")
+@translates_both("aten.linalg_lu_factor.default")
 def lu_factor(call: Call, a: Given, *, pivot: bool = True) -> Translated:
     return lu_factor_ex(call, a, pivot)[:2]
 
 
-@translates_complex("aten.linalg_lu.default")
-@translates("aten.linalg_lu.default")
+@translates_both("aten.linalg_lu.default")
 def lu(call: Call, a: Given, *, pivot: bool = True) -> Translated:
     if is_empty(a):
         return empty_with_identities(call, [0, 1])
@@ -68,8 +65,7 @@ def _with_zeros(value: Tensor, like: Field) -> Given:
     return parts_of(value) if like.is_complex else value
 
 
-@translates_complex("aten.lu_unpack.default")
-@translates("aten.lu_unpack.default")
+@translates_both("aten.lu_unpack.default")
 def lu_unpack(
     call: Call, factors: Given, pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Translated:
@@ -86,8 +82,7 @@ def lu_unpack(
     return [p, lower, upper]
 
 
-@translates_complex("aten.linalg_lu_solve.default")
-@translates("aten.linalg_lu_solve.default")
+@translates_both("aten.linalg_lu_solve.default")
 def lu_solve(
     call: Call, factors: Given, pivots: Tensor, b: Given, *, left: bool = True, adjoint: bool = False
 ) -> Translated:
@@ -104,8 +99,7 @@ def lu_solve(
     return (x if left else x.adjoint()).as_value()
 
 
-@translates_complex("aten.lu_solve.default")
-@translates("aten.lu_solve.default")
+@translates_both("aten.lu_solve.default")
 def lu_solve_old(call: Call, b: Given, factors: Given, pivots: Tensor) -> Translated:
     return lu_solve(call, factors, pivots, b)
 
@@ -116,8 +110,7 @@ def lu_solve_old(call: Call, b: Given, factors: Given, pivots: Tensor) -> Transl
 SOLVE = ("aten.linalg_solve.default", "aten.linalg_solve_ex.default", "aten._linalg_solve_ex.default")
 
 
-@translates_complex(*SOLVE)
-@translates(*SOLVE)
+@translates_both(*SOLVE)
 def solve(call: Call, a: Given, b: Given, *, left: bool = True, check_errors: bool = False) -> Translated:
     results = call.outputs
     if is_empty(a, b):
@@ -153,8 +146,7 @@ def _is_vector(call: Call) -> bool:
 INVERSES = ("aten.linalg_inv.default", "aten.linalg_inv_ex.default", "aten.inverse.default")
 
 
-@translates_complex(*INVERSES)
-@translates(*INVERSES)
+@translates_both(*INVERSES)
 def inverse(call: Call, a: Given, *, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
@@ -162,8 +154,7 @@ def inverse(call: Call, a: Given, *, check_errors: bool = False) -> Translated:
     return [result.as_value(), info] if call.has_several else result.as_value()
 
 
-@translates_complex("aten.linalg_tensorinv.default")
-@translates("aten.linalg_tensorinv.default")
+@translates_both("aten.linalg_tensorinv.default")
 def tensor_inverse(call: Call, a: Given, ind: int = 2) -> Translated:
     whole = matrix(a)
     rows = product(sizes(whole)[:ind])
@@ -172,8 +163,7 @@ def tensor_inverse(call: Call, a: Given, ind: int = 2) -> Translated:
     return made.map(lambda part: op.Reshape(part, int64s(call.output_shape()))).as_value()
 
 
-@translates_complex("aten.linalg_tensorsolve.default")
-@translates("aten.linalg_tensorsolve.default")
+@translates_both("aten.linalg_tensorsolve.default")
 def tensor_solve(call: Call, a: Given, b: Given, dims: Sequence[int] | None = None) -> Translated:
     left, right = matrix(a), matrix(b)
     rank = left.rank
@@ -193,8 +183,7 @@ def tensor_solve(call: Call, a: Given, b: Given, dims: Sequence[int] | None = No
 DETERMINANTS = ("aten.linalg_det.default", "aten.det.default", "aten._linalg_det.default")
 
 
-@translates_complex(*DETERMINANTS)
-@translates(*DETERMINANTS)
+@translates_both(*DETERMINANTS)
 def determinant(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call, 1.0)
@@ -214,8 +203,7 @@ def determinant(call: Call, a: Given) -> Translated:
 SLOGDETS = ("aten.linalg_slogdet.default", "aten.slogdet.default", "aten._linalg_slogdet.default")
 
 
-@translates_complex(*SLOGDETS)
-@translates(*SLOGDETS)
+@translates_both(*SLOGDETS)
 def slogdet(call: Call, a: Given) -> Translated:
     if is_empty(a):
         results = empty_tensors(call)
@@ -227,8 +215,7 @@ def slogdet(call: Call, a: Given) -> Translated:
     return [sign.as_value(), size, *extra]
 
 
-@translates_complex("aten.logdet.default")
-@translates("aten.logdet.default")
+@translates_both("aten.logdet.default")
 def logdet(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)

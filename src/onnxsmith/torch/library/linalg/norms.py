@@ -14,7 +14,7 @@ from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 from onnxsmith.types.dtypes import DType
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
@@ -26,8 +26,7 @@ def operand_of(call: Call, x: Given, dtype: torch.dtype | None = None) -> Field:
     return operand(x, DType.FLOAT if wanted in _HALVES else wanted)
 
 
-@translates_complex("aten.linalg_vector_norm.default")
-@translates("aten.linalg_vector_norm.default")
+@translates_both("aten.linalg_vector_norm.default")
 def vector_norm(
     call: Call,
     x: Given,
@@ -44,8 +43,7 @@ NORMS = ("aten.norm.ScalarOpt_dim", "aten.norm.ScalarOpt_dim_dtype")
 WHOLE_NORMS = ("aten.norm.Scalar", "aten.norm.ScalarOpt_dtype")
 
 
-@translates_complex(*NORMS)
-@translates(*NORMS)
+@translates_both(*NORMS)
 def norm(
     call: Call,
     x: Given,
@@ -58,20 +56,17 @@ def norm(
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
 
 
-@translates_complex(*WHOLE_NORMS)
-@translates(*WHOLE_NORMS)
+@translates_both(*WHOLE_NORMS)
 def norm_of_all(call: Call, x: Given, p: float | None = 2, *, dtype: torch.dtype | None = None) -> Tensor:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
 
 
-@translates_complex("aten.frobenius_norm.dim")
-@translates("aten.frobenius_norm.dim")
+@translates_both("aten.frobenius_norm.dim")
 def frobenius_norm(call: Call, x: Given, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
     return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
-@translates_complex("aten.dist.default")
-@translates("aten.dist.default")
+@translates_both("aten.dist.default")
 def dist(call: Call, x: Given, y: Given, p: float = 2) -> Tensor:
     return vector_length(operand_of(call, x) - operand_of(call, y), p, None, False)
 
@@ -82,8 +77,7 @@ def dist(call: Call, x: Given, y: Given, p: float = 2) -> Tensor:
 MATRIX_NORMS = ("aten.linalg_matrix_norm.default", "aten.linalg_matrix_norm.str_ord")
 
 
-@translates_complex(*MATRIX_NORMS)
-@translates(*MATRIX_NORMS)
+@translates_both(*MATRIX_NORMS)
 def matrix_norm(
     call: Call,
     x: Given,
@@ -101,8 +95,7 @@ def matrix_norm(
 GENERAL = ("aten.linalg_norm.default", "aten.linalg_norm.ord_str")
 
 
-@translates_complex(*GENERAL)
-@translates(*GENERAL)
+@translates_both(*GENERAL)
 def linalg_norm(
     call: Call,
     x: Given,
@@ -119,15 +112,13 @@ def linalg_norm(
     return matrix_norm(call, x, ord, dims, keepdim, dtype=dtype)
 
 
-@translates_complex("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
-@translates("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
+@translates_both("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
 def nuclear_norm(call: Call, x: Given, *args: bool | Sequence[int]) -> Translated:
     dims = args[0] if args and not isinstance(args[0], bool) else (-2, -1)
     keepdim = bool(args and isinstance(args[-1], bool) and args[-1])
     return matrix_norm(call, x, "nuc", dims, keepdim)
 
 
-@translates_complex("aten.linalg_cond.default", "aten.linalg_cond.p_str")
-@translates("aten.linalg_cond.default", "aten.linalg_cond.p_str")
+@translates_both("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 def cond(call: Call, a: Given, p: MatrixOrder | None = None) -> Translated:
     return empty_results(call) if is_empty(a) else condition(matrix(a), p)

@@ -17,20 +17,18 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.kinds import Given, Translated, sizes_in
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates, translates_both
 from onnxsmith.types.dtypes import DType
 
 
-@translates_complex("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
-@translates("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
+@translates_both("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
 def matrix_exp(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
     return exponential(matrix(a)).as_value()
 
 
-@translates_complex("aten.matrix_power.default", "aten.linalg_matrix_power.default")
-@translates("aten.matrix_power.default", "aten.linalg_matrix_power.default")
+@translates_both("aten.matrix_power.default", "aten.linalg_matrix_power.default")
 def matrix_power(call: Call, a: Given, n: int) -> Translated:
     z = operand(a, call.dtype)
     shape = sizes(z)
@@ -49,8 +47,7 @@ def vecdot(call: Call, x: Tensor, y: Tensor, *, dim: int = -1) -> Translated:
     return op.ReduceSum(product, [axis_of(dim, rank_of(product))], keepdims=0)
 
 
-@translates_complex("aten.linalg_cross.default")
-@translates("aten.linalg_cross.default")
+@translates_both("aten.linalg_cross.default")
 def linalg_cross(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated:
     shape = call.output_shape()
     axis = axis_of(dim, len(shape))
@@ -60,8 +57,7 @@ def linalg_cross(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated
     return pair(made) if call.is_complex else made.re
 
 
-@translates_complex("aten.cross.default")
-@translates("aten.cross.default")
+@translates_both("aten.cross.default")
 def cross(call: Call, x: Given, y: Given, dim: int | None = None) -> Translated:
     if dim is None:  # the first dimension of three
         dim = next(
@@ -80,15 +76,13 @@ def _powers(call: Call, x: Field, count: Size) -> Field:
     return powers(x, count)
 
 
-@translates_complex("aten.linalg_vander.default")
-@translates("aten.linalg_vander.default")
+@translates_both("aten.linalg_vander.default")
 def linalg_vander(call: Call, x: Given, *, N: int | None = None) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     return made.as_value()
 
 
-@translates_complex("aten.vander.default")
-@translates("aten.vander.default")
+@translates_both("aten.vander.default")
 def vander(call: Call, x: Given, N: int | None = None, increasing: bool = False) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     if not increasing:

@@ -23,14 +23,13 @@ from onnxsmith.torch.library.linalg.matrices import (
     is_empty,
     matrix,
 )
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 from onnxsmith.types.dtypes import DType
 
 EIGH = ("aten.linalg_eigh.default", "aten._linalg_eigh.default")
 
 
-@translates_complex(*EIGH)
-@translates(*EIGH)
+@translates_both(*EIGH)
 def eigh(call: Call, a: Given, UPLO: str = "L", compute_v: bool = True) -> list[Given]:
     if is_empty(a):
         return empty_tensors(call)
@@ -38,8 +37,7 @@ def eigh(call: Call, a: Given, UPLO: str = "L", compute_v: bool = True) -> list[
     return [values, vectors.as_value()]
 
 
-@translates_complex("aten.linalg_eigvalsh.default")
-@translates("aten.linalg_eigvalsh.default")
+@translates_both("aten.linalg_eigvalsh.default")
 def eigvalsh(call: Call, a: Given, UPLO: str = "L") -> Translated:
     return eigh(call, a, UPLO)[0]
 
@@ -47,8 +45,7 @@ def eigvalsh(call: Call, a: Given, UPLO: str = "L") -> Translated:
 SVD = ("aten.linalg_svd.default", "aten._linalg_svd.default")
 
 
-@translates_complex(*SVD)
-@translates(*SVD)
+@translates_both(*SVD)
 def svd(
     call: Call, a: Given, full_matrices: bool = True, compute_uv: bool = True, *, driver: str | None = None
 ) -> Translated:
@@ -61,8 +58,7 @@ def svd(
     return [u.as_value(), values, v.adjoint().as_value()]
 
 
-@translates_complex("aten.svd.default")
-@translates("aten.svd.default")
+@translates_both("aten.svd.default")
 def svd_old(call: Call, a: Given, some: bool = True, compute_uv: bool = True) -> Translated:
     if is_empty(a):
         return empty_with_identities(call, [0, 2]) if compute_uv else empty_tensors(call)
@@ -73,8 +69,7 @@ def svd_old(call: Call, a: Given, some: bool = True, compute_uv: bool = True) ->
     return [u.as_value(), values, v.as_value()]
 
 
-@translates_complex("aten.linalg_svdvals.default")
-@translates("aten.linalg_svdvals.default")
+@translates_both("aten.linalg_svdvals.default")
 def svdvals(call: Call, a: Given, *, driver: str | None = None) -> Translated:
     return empty_results(call) if is_empty(a) else singular_values(matrix(a))
 
@@ -123,8 +118,7 @@ def _largest(values: Tensor) -> Tensor:
 RANKS = ("aten.linalg_matrix_rank.atol_rtol_tensor", "aten.linalg_matrix_rank.atol_rtol_float")
 
 
-@translates_complex(*RANKS)
-@translates(*RANKS)
+@translates_both(*RANKS)
 def matrix_rank(
     call: Call, a: Given, *, atol: Limit | None = None, rtol: Limit | None = None, hermitian: bool = False
 ) -> Translated:
@@ -136,8 +130,7 @@ def matrix_rank(
     return op.ReduceSum(cast(values > limit, DType.INT64), [rank_of(values) - 1], keepdims=0)
 
 
-@translates_complex("aten.linalg_matrix_rank.default", "aten.linalg_matrix_rank.tol_tensor")
-@translates("aten.linalg_matrix_rank.default", "aten.linalg_matrix_rank.tol_tensor")
+@translates_both("aten.linalg_matrix_rank.default", "aten.linalg_matrix_rank.tol_tensor")
 def matrix_rank_old(call: Call, a: Given, tol: Limit, hermitian: bool = False) -> Translated:
     return matrix_rank(call, a, atol=tol, rtol=0.0, hermitian=hermitian)
 
@@ -145,8 +138,7 @@ def matrix_rank_old(call: Call, a: Given, tol: Limit, hermitian: bool = False) -
 PINV = ("aten.linalg_pinv.atol_rtol_tensor", "aten.linalg_pinv.atol_rtol_float")
 
 
-@translates_complex(*PINV)
-@translates(*PINV)
+@translates_both(*PINV)
 def pinv(
     call: Call, a: Given, *, atol: Limit | None = None, rtol: Limit | None = None, hermitian: bool = False
 ) -> Translated:
@@ -158,7 +150,6 @@ def pinv(
     return pseudoinverse(z, parts, limit).as_value()
 
 
-@translates_complex("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")
-@translates("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")
+@translates_both("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")
 def pinv_old(call: Call, a: Given, rcond: Limit = 1e-15, hermitian: bool = False) -> Translated:
     return pinv(call, a, atol=0.0, rtol=rcond, hermitian=hermitian)

@@ -9,11 +9,10 @@ from onnxsmith.algorithms.linalg.triangular import cholesky_solved, solved_trian
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 
 
-@translates_complex("aten.linalg_solve_triangular.default")
-@translates("aten.linalg_solve_triangular.default")
+@translates_both("aten.linalg_solve_triangular.default")
 def solve_triangular(
     call: Call, a: Given, b: Given, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Translated:
@@ -27,8 +26,7 @@ def solve_triangular(
     return x.transposed().as_value()
 
 
-@translates_complex("aten.triangular_solve.default")
-@translates("aten.triangular_solve.default")
+@translates_both("aten.triangular_solve.default")
 def triangular_solve(
     call: Call, b: Given, a: Given, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Translated:
@@ -43,8 +41,7 @@ def triangular_solve(
     return [x.as_value(), copied.as_value()]
 
 
-@translates_complex("aten.cholesky_solve.default")
-@translates("aten.cholesky_solve.default")
+@translates_both("aten.cholesky_solve.default")
 def cholesky_solve(call: Call, b: Given, factor: Given, upper: bool = False) -> Translated:
     if is_empty(b, factor):
         return empty_results(call)
@@ -52,8 +49,7 @@ def cholesky_solve(call: Call, b: Given, factor: Given, upper: bool = False) -> 
     return cholesky_solved(lower, expanded(matrix(b), call.output_shape())).as_value()
 
 
-@translates_complex("aten.cholesky_inverse.default")
-@translates("aten.cholesky_inverse.default")
+@translates_both("aten.cholesky_inverse.default")
 def cholesky_inverse(call: Call, factor: Given, upper: bool = False) -> Translated:
     if is_empty(factor):
         return empty_results(call)
@@ -63,8 +59,7 @@ def cholesky_inverse(call: Call, factor: Given, upper: bool = False) -> Translat
 CHOLESKY = ("aten.linalg_cholesky.default", "aten.linalg_cholesky_ex.default", "aten.cholesky.default")
 
 
-@translates_complex(*CHOLESKY)
-@translates(*CHOLESKY)
+@translates_both(*CHOLESKY)
 def cholesky(call: Call, a: Given, upper: bool = False, *, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
