@@ -91,7 +91,7 @@ def at_turn(key: Key, turn: Value) -> Key:
 def _words(key: Key, high: int, low: Tensor | np.int64) -> Key:
     graph = current_graph()
     counter = graph.lift(np.int64(high)), graph.lift(low)
-    return cast(Key, threefry(key, cast("tuple[Tensor, Tensor]", counter)))
+    return threefry(key, cast("tuple[Tensor, Tensor]", counter))
 
 
 def _new_key() -> Key:
@@ -144,7 +144,7 @@ class _Drawn:
         return cast(Tensor, x), cast(Tensor, y)
 
     def _uniform(self, sizes: Tensor, shape: Shape | None) -> Tensor:
-        return cast(Tensor, fraction(self._drawn(sizes, shape), is_wide=True))
+        return fraction(self._drawn(sizes, shape), is_wide=True)
 
     def _uniform_like(self) -> Tensor:
         given = self._step.input()
@@ -158,8 +158,8 @@ class _Drawn:
             return self._uniform(sizes, shape) * (step.number("high", 1.0) - low) + low
         # Box and Muller's: a distance and a direction in the plane, of which one coordinate is taken.
         first, second = self._drawn(sizes, shape)
-        away = 1.0 - cast(Tensor, fraction((first, second), is_wide=False))  # above 0
-        angle = cast(Tensor, fraction((second, first), is_wide=False)) * (2 * math.pi)
+        away = 1.0 - fraction((first, second), is_wide=False)  # above 0
+        angle = fraction((second, first), is_wide=False) * (2 * math.pi)
         numbers = op.Cast(op.Sqrt(op.Log(away) * -2.0) * op.Cos(angle), to=DType.DOUBLE)
         return numbers * step.number("scale", 1.0) + step.number("mean", 0.0)
 

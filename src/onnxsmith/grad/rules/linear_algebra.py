@@ -8,7 +8,6 @@ their loops.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 
@@ -42,14 +41,14 @@ def _eye(x: Tensor) -> Tensor:
 
 
 def _upper_solved(upper: Tensor, b: Tensor) -> Tensor:
-    return cast(Tensor, solved_triangular(Field(upper), Field(b), upper=True).re)
+    return solved_triangular(Field(upper), Field(b), upper=True).re
 
 
 def inverse_of_turned(x: Tensor) -> Tensor:
     """The inverse of the transpose of each matrix; not finite for one that has none."""
     turned = op.Cast(_turned(x), to=DType.DOUBLE)
     eye = op.Expand(_eye(turned), op.Shape(x))
-    found = cast(Tensor, lu.solved(Field(turned), Field(eye), sizes(Field(eye)))[0].re)
+    found = lu.solved(Field(turned), Field(eye), sizes(Field(eye)))[0].re
     return op.Cast(found, to=x.dtype)
 
 
@@ -59,7 +58,7 @@ def solution(step: Step, g: Tensor | None, *_: object) -> Cotangents:
     if g is None:
         return ()
     turned = _turned(step.input(0))
-    found = cast(Tensor, lu.solved(Field(turned), Field(g), sizes(Field(g)))[0].re)
+    found = lu.solved(Field(turned), Field(g), sizes(Field(g)))[0].re
     return (lambda: -op.MatMul(found, _turned(step.output()))), found
 
 
@@ -175,7 +174,7 @@ def _skew(x: Tensor) -> Tensor:
 
 def _real(part: Field | None) -> Tensor:
     assert part is not None, "vectors were asked for"
-    return cast(Tensor, part.re)
+    return part.re
 
 
 @rule("pseudoinverse", domain=ALGORITHMS)

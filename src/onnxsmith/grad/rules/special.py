@@ -7,8 +7,6 @@ tenth of the nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import cast
 
 from onnxsmith.algorithms import division
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
@@ -22,7 +20,6 @@ from onnxsmith.algorithms.special import (
     zeta,
 )
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step
@@ -35,10 +32,6 @@ _ERF_SLOPE = 2.0 / math.sqrt(math.pi)
 _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 
-def _of(function: Callable[[TensorValue], TensorValue], x: Tensor) -> Tensor:
-    return cast(Tensor, function(x))
-
-
 @rule("copysign", domain=ALGORITHMS, broadcasts=True)
 def copied_sign(step: Step, g: Tensor) -> Cotangents:
     """The size follows the first; of the second only the sign counts, which nothing changes a little."""
@@ -48,7 +41,7 @@ def copied_sign(step: Step, g: Tensor) -> Cotangents:
 
 @rule("ldexp", domain=ALGORITHMS, broadcasts=True)
 def scaled_by_power_of_two(step: Step, g: Tensor) -> Cotangents:
-    return (cast(Tensor, float_parts.ldexp(g, step.input(1))),)
+    return (float_parts.ldexp(g, step.input(1)),)
 
 
 @rule("modf", domain=ALGORITHMS)
@@ -60,14 +53,14 @@ def fraction(step: Step, g: Tensor | None, _: Tensor | None = None) -> Cotangent
 #: The cotangent of an argument x, of the step, the cotangent g of the result, x and the result y.
 _UNARY: dict[str, Unary] = {
     "cbrt": lambda step, g, x, y: divided(step, g, y * y * 3.0),
-    "sin": lambda step, g, x, y: g * _of(circular.cos, x),
-    "cos": lambda step, g, x, y: -(g * _of(circular.sin, x)),
+    "sin": lambda step, g, x, y: g * circular.cos(x),
+    "cos": lambda step, g, x, y: -(g * circular.sin(x)),
     "tan": lambda step, g, x, y: scaled(step, g, y * y + 1.0),
     "asin": lambda step, g, x, y: divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),
     "acos": lambda step, g, x, y: -divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),
     "atan": lambda step, g, x, y: g / (x * x + 1.0),
-    "sinh": lambda step, g, x, y: scaled(step, g, _of(circular.cosh, x)),
-    "cosh": lambda step, g, x, y: scaled(step, g, _of(circular.sinh, x)),
+    "sinh": lambda step, g, x, y: scaled(step, g, circular.cosh(x)),
+    "cosh": lambda step, g, x, y: scaled(step, g, circular.sinh(x)),
     "tanh": lambda step, g, x, y: g * (1.0 - y * y),
     "asinh": lambda step, g, x, y: g / op.Sqrt(x * x + 1.0),
     "acosh": lambda step, g, x, y: divided(step, g, op.Sqrt((x - 1.0) * (x + 1.0))),
@@ -82,12 +75,12 @@ _UNARY: dict[str, Unary] = {
     "erfinv": lambda step, g, x, y: scaled(step, g, op.Exp(y * y) * (1.0 / _ERF_SLOPE)),
     "normal": lambda step, g, x, y: g * (op.Exp(x * x * -0.5) * _DENSITY),
     "normal_quantile": lambda step, g, x, y: scaled(step, g, op.Exp(y * y * 0.5) * (1.0 / _DENSITY)),
-    "lgamma": lambda step, g, x, y: scaled(step, g, _of(gamma.digamma, x)),
-    "digamma": lambda step, g, x, y: scaled(step, g, cast(Tensor, zeta.trigamma(x, DType.DOUBLE))),
-    "i0": lambda step, g, x, y: scaled(step, g, _of(bessel.i1, x)),
-    "scaled_i0": lambda step, g, x, y: g * (_of(bessel.scaled_i1, x) - op.Sign(x) * y),
-    "j0": lambda step, g, x, y: -(g * _of(bessel.j1, x)),
-    "y0": lambda step, g, x, y: -scaled(step, g, _of(bessel.y1, x)),
+    "lgamma": lambda step, g, x, y: scaled(step, g, gamma.digamma(x)),
+    "digamma": lambda step, g, x, y: scaled(step, g, zeta.trigamma(x, DType.DOUBLE)),
+    "i0": lambda step, g, x, y: scaled(step, g, bessel.i1(x)),
+    "scaled_i0": lambda step, g, x, y: g * (bessel.scaled_i1(x) - op.Sign(x) * y),
+    "j0": lambda step, g, x, y: -(g * bessel.j1(x)),
+    "y0": lambda step, g, x, y: -scaled(step, g, bessel.y1(x)),
 }
 enter_unary(_UNARY, domain=ALGORITHMS)
 
@@ -119,7 +112,7 @@ def whole_quotient(step: Step, g: Tensor) -> Cotangents:
 @rule("remainder", domain=ALGORITHMS, broadcasts=True)
 def remainder(step: Step, g: Tensor) -> Cotangents:
     x, y = step.input(0), step.input(1)
-    return g, lambda: -scaled(step, g, cast(Tensor, division.floor_divide(x, y)))
+    return g, lambda: -scaled(step, g, division.floor_divide(x, y))
 
 
 @rule("floor_divide_and_remainder", domain=ALGORITHMS, broadcasts=True)
@@ -178,7 +171,7 @@ def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
 def number_times_logarithm(step: Step, g: Tensor) -> Cotangents:
     y = step.input(1)
     return (
-        lambda: _by_factor(step, g, cast(Tensor, logarithms.xlogy(g, y)), y),
+        lambda: _by_factor(step, g, logarithms.xlogy(g, y), y),
         lambda: scaled(step, g, step.input() / y),
     )
 
@@ -187,7 +180,7 @@ def number_times_logarithm(step: Step, g: Tensor) -> Cotangents:
 def number_times_logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
     y = step.input(1)
     return (
-        lambda: _by_factor(step, g, cast(Tensor, logarithms.xlog1py(g, y)), y + 1.0),
+        lambda: _by_factor(step, g, logarithms.xlog1py(g, y), y + 1.0),
         lambda: scaled(step, g, step.input() / (y + 1.0)),
     )
 
@@ -210,7 +203,7 @@ def scaled_rest_of_error_function(step: Step, g: Tensor) -> Cotangents:
 def logarithm_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
     """The density by the probability, which is `erfcx` but for a factor: both may be too small to be told from 0."""
     t = step.input() * -math.sqrt(0.5)
-    return (g * (2.0 * _DENSITY / _of(error_functions.erfcx, t)),)
+    return (g * (2.0 * _DENSITY / error_functions.erfcx(t)),)
 
 
 # -- gamma and Bessel functions ------------------------------------------------------------------------------
@@ -219,12 +212,12 @@ def logarithm_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
 @rule("i1", domain=ALGORITHMS)
 def modified_bessel_1(step: Step, g: Tensor) -> Cotangents:
     x = step.input()
-    slope = _of(bessel.i0, x) - step.output() / op.Where(op.Equal(x, 0.0), 1.0, x)
+    slope = bessel.i0(x) - step.output() / op.Where(op.Equal(x, 0.0), 1.0, x)
     return (scaled(step, g, op.Where(op.Equal(x, 0.0), 0.5, slope)),)
 
 
 @rule("scaled_i1", domain=ALGORITHMS)
 def scaled_modified_bessel_1(step: Step, g: Tensor) -> Cotangents:
     x, y = step.input(), step.output()
-    slope = _of(bessel.scaled_i0, x) - y * op.Sign(x) - y / op.Where(op.Equal(x, 0.0), 1.0, x)
+    slope = bessel.scaled_i0(x) - y * op.Sign(x) - y / op.Where(op.Equal(x, 0.0), 1.0, x)
     return (g * op.Where(op.Equal(x, 0.0), 0.5, slope),)

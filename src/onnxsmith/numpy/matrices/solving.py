@@ -106,7 +106,7 @@ def inv(x: ArrayLike, /) -> Array:
     return as_type(inverse, a.dtype)
 
 
-def _where_numbers(a: Array, part: TensorValue) -> TensorValue:
+def _where_numbers(a: Array, part: Tensor) -> Tensor:
     """A part of a result, NaN for matrices with a NaN: pivots are chosen as if it were not there."""
     z = tensors_of(a)
     is_nan = reductions.any_true(z.is_nan(), [z.rank - 2, z.rank - 1], False)

@@ -190,14 +190,13 @@ def determinant(call: Call, a: Given) -> Translated:
     if call.has_several:
         factors, pivots, _, _ = factored(matrix(a))
         return [
-            determinant_of(factors, pivots).as_value(),
+            determinant_of(matrix(a)).as_value(),
             factors.as_value(),
             pivots + 1,
         ]
     if not isinstance(a, Complex) and a.dtype is not DType.DOUBLE:
         return op.Det(a)
-    factors, pivots, _, _ = factored(matrix(a))
-    return determinant_of(factors, pivots).as_value()
+    return determinant_of(matrix(a)).as_value()
 
 
 SLOGDETS = ("aten.linalg_slogdet.default", "aten.slogdet.default", "aten._linalg_slogdet.default")
