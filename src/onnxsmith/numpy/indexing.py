@@ -116,22 +116,21 @@ def get(x: Array, index: ArrayLike) -> Array:
     parts = read_index(index)
     _check_places(x, parts)
     if len(parts) == x.ndim and x.ndim and all(isinstance(each, int | Number) for each in parts):
-        element = take(sharing.detached(x), parts)  # one element is a number
-        reads.mark_read(element)
-        return element
+        return reads.marked(take(sharing.detached(x), parts))  # one element is a number
     if any(isinstance(each, Array) for each in parts):
-        taken = take(sharing.detached(x), parts)
+        taken = reads.marked(take(sharing.detached(x), parts))
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
     if not parts and not x.ndim:
         return sharing.detached(x).as_number()
-    return sharing.view(
+    found = sharing.view(
         sharing.detached(x) if x.is_number else x,  # of a number x[...] makes an array
         lambda base: take(base, parts),
         lambda base, part: put(base, parts, part),
         lambda layout: layout[cast(Any, parts)],
         is_plain=x._is_plain and _keeps_order(x, parts),
     )
+    return reads.marked(found) if any(isinstance(each, int | Number) for each in parts) else found
 
 
 @public("_setitem")
@@ -159,7 +158,7 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
         made = put(sharing.detached(x), parts, given)
     except OnnxsmithError as error:
         raise _unfitting(x, parts, given) or error from None
-    reads.mark_read(made)
+    reads.marked(made)
     sharing.replace(x, made)
 
 

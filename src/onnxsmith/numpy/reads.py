@@ -58,6 +58,8 @@ class Reads:
         return frozenset(each.place for each in self.found) - run
 
 
+#: The functions that ask for elements as `x[…]` does.
+_FUNCTIONS = frozenset({"take", "take_along_axis"})
 _READS: ContextVar[Reads | None] = ContextVar("onnxsmith_reads", default=None)
 
 
@@ -77,24 +79,28 @@ def is_noted_read() -> bool:
     return reads is not None and bool(reads.noted) and _place() in reads.noted
 
 
-def mark_read(element: Array) -> None:
-    """The user's code has asked for an element, or has written to places and made such an array."""
+def marked(found: Array) -> Array:
+    """The elements that the user's code has asked for; or the array that it has made by writing to places."""
     reads = _READS.get()
-    if reads is None or not isinstance(element.held, SymbolicTensor):
-        return
+    if reads is None or not isinstance(found.held, SymbolicTensor):
+        return found
     place = _place()
-    node = element.held.record.producer
+    node = found.held.record.producer
     if place is not None and node is not None:
-        reads.found.append(Read(place, node, element.held.made_in.parent is None))
+        reads.found.append(Read(place, node, found.held.made_in.parent is None))
+    return found
 
 
 def _place() -> ReadPlace | None:
     """The place in the user's code that asks for an element; None where this package asks for itself."""
     frame: FrameType | None = inspect.currentframe()
-    while frame is not None and frame.f_code not in _asking():
+    while frame is not None and frame.f_code not in _asking() and not _is_function(frame.f_code):
         frame = frame.f_back
     is_write = frame is not None and frame.f_code is _asking()[1]
+    is_function = frame is not None and _is_function(frame.f_code)
     frame = None if frame is None else frame.f_back
+    while is_function and frame is not None and frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
+        frame = frame.f_back
     found: list[tuple[str | int | None, ...]] = []
     if frame is None or frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
         statement = STATEMENT.get()
@@ -109,6 +115,11 @@ def _place() -> ReadPlace | None:
             )
         frame = frame.f_back
     return tuple(found)
+
+
+def _is_function(code: CodeType) -> bool:
+    """True for `np.take` and the like, which numpy calls for the user's code."""
+    return code.co_name in _FUNCTIONS and code.co_filename.startswith(PACKAGE_DIRECTORY)
 
 
 def _asking() -> tuple[CodeType, CodeType]:

@@ -8,7 +8,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import InputTypeError, ShapeError, TensorIndexError
-from onnxsmith.numpy import sharing
+from onnxsmith.numpy import places, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
@@ -33,6 +33,8 @@ def _index(indices: ArrayLike, name: str = "indices") -> Array:
 def _check_bounds(index: Array, x: Array, axis: int) -> None:
     """Refuse places outside of an axis, where all is known; a runtime would name a node that nobody wrote."""
     if index.is_symbolic or x.is_symbolic:
+        if places.are_noted() or reads.is_noted_read():
+            places.note_place(x.shape[axis], index, axis)
         return
     known, size = np.asarray(index), x.shape[axis]
     wrong = known[(known < -size) | (known >= size)] if known.dtype.kind != "b" else known[:0]
@@ -81,7 +83,8 @@ def take(
     x, along = row_or_axis(array_of(a), axis)
     if mode == "raise":
         _check_bounds(index, x, along)
-    elif not x.is_symbolic and x.shape[along] == 0 and (index.is_symbolic or index.size):
+        return written(reads.marked(_taken(x, index, along, mode)), out)
+    if not x.is_symbolic and x.shape[along] == 0 and (index.is_symbolic or index.size):
         raise TensorIndexError("nothing can be taken from an axis without elements")
     return written(_taken(x, index, along, mode), out)
 
@@ -139,7 +142,8 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, /, axis: int | None = -1
     if axis is None and index.ndim != 1:
         raise ShapeError("without an axis, indices have one dimension")
     x, along = flattened(array_of(arr), axis)
-    return _taken_along(x, index, along, _check_along(x, index, along))
+    _check_bounds(index, x, along)
+    return reads.marked(_taken_along(x, index, along, _check_along(x, index, along)))
 
 
 @recorded()

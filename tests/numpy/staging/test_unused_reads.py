@@ -165,3 +165,31 @@ def test_elements_that_a_loop_goes_through_cost_nothing() -> None:
     ((made, _),) = jitted._made._entries.values()
     assert not made.unused_reads
     assert len(made.model.outputs) == 1
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x, i: x[i],
+        lambda x, i: x[:, i],
+        lambda x, i: x[i[0]],
+        lambda x, i: x[i[0], 0],
+        lambda x, i: np.take(x, i, axis=0),
+        lambda x, i: x.take(i),
+        lambda x, i: np.take_along_axis(x, i[:, None], 0),
+    ],
+    ids=["rows", "columns", "a row", "an element", "take", "x.take", "take_along_axis"],
+)
+def test_places_that_an_array_names(read: Callable[[Any, Any], Any]) -> None:
+    """They have to be there in models as well, which leave out all that no result needs."""
+
+    def code(x: Any, places: Any) -> Any:
+        read(x, places)
+        return x * 2
+
+    x = np.arange(6.0).reshape(3, 2)
+    model = xp.to_model(code, x, np.array([1]))
+    assert np.array_equal(model(x, np.array([-1])), x * 2)
+    for run in (model, xp.jit(code), code):
+        with pytest.raises((OnnxsmithError, IndexError), match=r"out of bounds|cannot take index|Out of range"):
+            run(x, np.array([9]))
