@@ -11,7 +11,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import CallError, LossError, ModelInputError, OnnxsmithError
+from onnxsmith.errors import CallError, InputTypeError, LossError, ModelInputError, OnnxsmithError
 from onnxsmith.grad import (
     adam,
     checkpoint,
@@ -241,3 +241,26 @@ def test_an_argument_that_is_given_twice_is_told_so(function: Callable[..., Any]
         grad(function)(X, X, x=X)
     with pytest.raises(CallError, match="given twice"):
         grad(function)(X, x=X)
+
+
+def test_containers_that_hold_themselves() -> None:
+    endless: list[Any] = [X]
+    endless.append(endless)
+    table: dict[str, Any] = {"x": X}
+    table["self"] = table
+    for given in (endless, table):
+        for call in (
+            grad(lambda x: x[0]),
+            xp.jit(lambda x: x[0]),
+            lambda given: vjp(lambda x: x)(X, cotangent=given),
+            lambda given: xp.to_model(lambda x: x[0], given),
+            lambda given: xp.jit(lambda x: given)(X),
+        ):
+            with pytest.raises(InputTypeError, match="holds itself") as caught:
+                call(given)
+            assert caught.value.help
+
+
+def test_a_tangent_of_several_lengths() -> None:
+    with pytest.raises(OnnxsmithError, match="no array"):
+        jvp(lambda x: x, wrt=[0])(X, tangent=([1.0, [2.0, 3.0]],))

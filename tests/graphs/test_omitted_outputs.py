@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import helper
 
@@ -111,8 +112,10 @@ def test_split_into_as_many_as_are_left_out(left_out: str, expected: list[int]):
     graph = helper.make_graph([node], "g", ports[:1], ports[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     x = np.arange(6, dtype=np.float32)
-    for each in (Model.from_proto(model), Model.from_proto(model).optimize()):
+    in_memory = ir.from_proto(model)
+    for each in (Model.from_proto(model), Model.from_proto(model).optimize(), Model(in_memory)):
         np.testing.assert_array_equal(each(x), expected)
+    assert [each.name or "" for each in in_memory.graph.node(0).outputs] == outputs
 
 
 def test_names_are_fresh_and_others_stay():

@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -49,7 +52,7 @@ def test_zero_and_minus_zero_are_two() -> None:
 def test_every_node_says_where_it_was_written() -> None:
     model = trace(lambda x: op.Relu(x), FLOAT["N"])
     (node,) = model.ir.graph
-    assert node.metadata_props["onnxsmith.source"].endswith("test_trace.py:50:29-50:39")
+    assert node.metadata_props["onnxsmith.source"].endswith("test_trace.py:53:29-53:39")
     span = origin_of(model.ir, "the model", node.name or "")
     assert span is not None
     assert Path(span.file).resolve() == Path(__file__).resolve()
@@ -268,3 +271,12 @@ def test_a_comparison_is_decided_only_where_it_holds_for_every_size_and_0_is_one
 def test_the_floor_of_a_size_less_1_is_right_for_size_0() -> None:
     model = trace(lambda x: (x.shape[0] - 1) // 2 * 1.0, FLOAT["N"])
     assert [float(model(np.zeros(size, np.float32))) for size in (0, 1, 3, 4)] == [-1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("result", [object(), Fraction(1, 2), Decimal(3), len, int, ..., b"bytes"], ids=repr)
+def test_an_object_is_no_result(result: Any) -> None:
+    """numpy makes an array of any object, and a model had its text."""
+    with pytest.raises(errors.TraceError, match="not a tensor"):
+        trace(lambda x: result, FLOAT)
+    with pytest.raises(errors.TraceError, match="result 1 of the function is"):
+        trace(lambda x: (x, result), FLOAT)

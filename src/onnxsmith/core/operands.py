@@ -69,7 +69,10 @@ def shape_of(value: Operand) -> Shape | None:
     if isinstance(value, Value | Stored):
         kind = value.known.type
         return kind.shape if isinstance(kind, TensorType) else None
-    return np.shape(cast(Any, value))  # numpy's own type for this does not nest
+    try:
+        return np.shape(cast(Any, value))  # numpy's own type for this does not nest
+    except ValueError:
+        return None  # lists of several lengths, which the operator refuses
 
 
 def static_shape(value: Operand) -> tuple[int, ...] | None:

@@ -236,10 +236,23 @@ def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[
     return [np.asarray(cast(Any, each)) for each in found.values()]
 
 
+def _plain(value: Any) -> Array:
+    try:
+        return np.asarray(value)
+    except (
+        ValueError,
+        TypeError,
+        RuntimeError,
+    ) as error:  # lists of several lengths, or that hold themselves
+        raise InputTypeError(
+            f"this {type(value).__name__} is no array: {error}", help="give arrays, or lists of one length"
+        ) from None
+
+
 def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
     """A value as an array: a number takes an element type, or has its own where that is open."""
     if isinstance(value, list | tuple) or not is_literal(value):
-        return np.asarray(cast(Any, value))
+        return _plain(value)
     return given_array(value, dtype, place)
 
 

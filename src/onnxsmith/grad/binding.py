@@ -21,7 +21,7 @@ from onnxsmith.errors import CallError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt, unflatten
+from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt, taking_apart, unflatten
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -123,7 +123,8 @@ def bind(
         names += (each for each, _ in found)
         values += (each for _, each in found)
         counts.append((name, len(found)))
-    return _taken_apart(function, Bound(names, values, signature, tuple(counts)))
+    with taking_apart():
+        return _taken_apart(function, Bound(names, values, signature, tuple(counts)))
 
 
 def _taken_apart(function: Callable[..., Any], bound: Bound) -> Bound:

@@ -57,7 +57,7 @@ from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import LIMIT, ArraysCall, Specialised, Watch
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import Slot, parts, unflatten
+from onnxsmith.scripting.staging.structure import Slot, parts, taking_apart, unflatten
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -372,7 +372,8 @@ class Gradient(Specialised[KeptCall]):
         if self._mode == "jvp" and self._is_single:
             return [given]  # it has the form of the argument
         if self._mode == "vjp":
-            return cotangents_of(given)
+            with taking_apart("the cotangent"):
+                return cotangents_of(given)
         return list(cast("Sequence[UserValue]", given)) if isinstance(given, tuple | list) else [given]
 
     def _flat_extra(self, bound: Bound, given: Sequence[UserValue]) -> list[UserValue]:

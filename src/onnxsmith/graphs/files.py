@@ -31,7 +31,7 @@ from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
-from onnxsmith.graphs.omitted_outputs import name_omitted
+from onnxsmith.graphs.omitted_outputs import all_named, name_omitted
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 from onnxsmith.graphs.temporary_files import temporary_file
@@ -152,12 +152,13 @@ def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[N
 def serialized(model: ir.Model) -> onnx.ModelProto:
     """The model as a proto, whatever its strings hold; raises InvalidModelError where it cannot be written."""
     try:
-        return ir.to_proto(model)
+        with all_named(model):
+            return ir.to_proto(model)
     except Exception as error:  # onnx-ir wraps whatever is wrong
         if not isinstance(root_cause(error), UnicodeEncodeError | AttributeError | TypeError):
             raise _not_writable(error) from None
     try:  # strings that are no text, which nearly no model has
-        with byte_strings.hidden(model) as strings:
+        with byte_strings.hidden(model) as strings, all_named(model):
             proto = ir.to_proto(model)
     except Exception as error:
         raise _not_writable(error) from None

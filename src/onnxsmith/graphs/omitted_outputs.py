@@ -10,9 +10,13 @@ spares them work. These keep their empty names.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import onnx
 
 from onnxsmith.graphs import raw
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain, value_names
 
@@ -20,6 +24,8 @@ _VARIADIC = frozenset({"If", "Loop", "Scan", "SequenceMap", "Split"})
 #: Operators whose results are those of a body, all of which the runtime asks for.
 _FLOW = frozenset({"If", "Loop", "Scan"})
 _TRAINED = "BatchNormalization"
+#: The prefix of names for outputs without one, which no value of a model has.
+_OMITTED = "onnxsmith: omitted "
 #: The operators that are concerned, by domain and name.
 OPERATORS = frozenset(("", name) for name in (*_VARIADIC, _TRAINED))
 
@@ -38,6 +44,22 @@ def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
                 outputs = [*node.output, *[""] * (_results(node) - len(node.output))]
                 node.output[:] = [each or names.after(stem) for each in outputs]
     return result
+
+
+@contextmanager
+def all_named(model: ir.Model) -> Generator[None]:
+    """Outputs of variadic operators have names until the block ends: onnx-ir writes none behind the last name."""
+    graphs = (model.graph, *(each.graph for each in model.functions.values()))
+    nodes = (node for graph in graphs for node in ir.traversal.RecursiveGraphIterator(graph))
+    concerned = (node for node in nodes if node.op_type in _VARIADIC and not plain_domain(node.domain))
+    unnamed = [each for node in concerned for each in node.outputs if not each.name]
+    for position, each in enumerate(unnamed):
+        each.name = f"{_OMITTED}{position}"
+    try:
+        yield
+    finally:
+        for each in unnamed:
+            each.name = ""
 
 
 def _lacks_a_name(node: onnx.NodeProto) -> bool:

@@ -41,11 +41,10 @@ def array_of(value: object) -> Array:
     try:
         is_stacked = holds_array(given)
         made = None if is_stacked else np.array(given)
-    except (
-        RuntimeError,
-        TypeError,
-    ) as error:  # a list that holds itself, a tensor of PyTorch with a gradient
-        raise InputTypeError(f"this {type(given).__name__} is no array: {error}") from error
+    except (RuntimeError, TypeError, ValueError) as error:
+        # A list that holds itself, or lists of several lengths; a tensor of PyTorch with a gradient.
+        why = "it holds itself, or is too deep" if isinstance(error, RecursionError) else f"{error}"
+        raise InputTypeError(f"this {type(given).__name__} is no array: {why}") from error
     if made is None:
         return _stacked(given)
     if made.dtype == object:

@@ -175,6 +175,7 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
             raise InputTypeError(
                 f"{place.owner} cannot take this {type(cast(object, value)).__name__} as {place.name}: it holds "
                 f"itself, or is deeper than the {DEEPEST} dimensions of an array",
+                help="give an array, or lists of numbers",
                 culprit=place.culprit,
             )
         leaves = _leaves(value)

@@ -15,6 +15,7 @@ import numpy as np
 
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
@@ -180,13 +181,20 @@ def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     return names
 
 
+def _can_be_output(value: object) -> bool:
+    """True if a result can be a tensor. Of any other object numpy makes an array, whose text the model would have."""
+    if isinstance(value, list | tuple | range) or kind_of(value) is not None:
+        return True
+    return not isinstance(value, type) and (isinstance(value, Value) or hasattr(value, "__array__"))
+
+
 def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> list[Value]:
     """The results of the function as outputs of the model; one that is an input or comes twice gets an Identity."""
     values = list(result) if isinstance(result, tuple | list) else [result]
     outputs: list[Value] = []
     for position, value in enumerate(values):
-        if value is None or isinstance(value, str | dict | set):
-            shown = "None" if value is None else f"a {type(value).__name__}"
+        if not _can_be_output(value):
+            shown = "None" if value is None else described_type(type(value))
             which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
             raise TraceError(
                 f"{which} {shown}, not a tensor", help="return the tensors that are the outputs"

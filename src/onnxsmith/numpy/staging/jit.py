@@ -20,7 +20,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import AttributeValueError, InputTypeError, MutationError, OnnxsmithError
+from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.annotated import has_sizes, hints_of, met_value, refuse_contradiction
@@ -32,6 +32,7 @@ from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_fu
 from onnxsmith.scripting.functions.specialised import ArraysCall, Numbers, Specialised, Watch
 from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
+from onnxsmith.scripting.staging.structure import taking_apart
 from onnxsmith.tracing.model_maker import MakesModels
 
 P = ParamSpec("P")
@@ -140,12 +141,8 @@ class Jitted(StandsFor, MakesModels, Specialised[_Made]):
 
     def _taken_apart(self, given: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
         call = Call(self._numbers, has_sizes=self._static == "shapes")
-        try:
+        with taking_apart():
             return call, {name: call.take_apart(each, name) for name, each in given.items()}
-        except RecursionError:
-            raise InputTypeError(
-                "an argument of this call holds itself, or is too deep"
-            ).locate_at_caller() from None
 
     @staticmethod
     def _key(given: dict[str, Any], call: Call) -> tuple[Hashable, ...]:

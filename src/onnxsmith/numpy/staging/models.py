@@ -27,7 +27,7 @@ from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_fu
 from onnxsmith.numpy.staging.reports import CodeModel, ModelReport
 from onnxsmith.numpy.staging.verifying import Verification
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.scripting.staging.structure import parts, rebuilt, taking_apart
 from onnxsmith.tracing.model_maker import Known
 from onnxsmith.tracing.trace import definition_span
 from onnxsmith.types.annotations import read_value_type
@@ -99,7 +99,7 @@ def to_model(
     plain = plain_function(function)
     given = _bound(plain, types, named)
     reading = _Types()
-    template = {key: reading.taken_apart(value, key) for key, value in given.items()}
+    template = reading.all_apart(given)
     options: dict[str, Any] = {
         "opset_version": opset_version,
         "output_names": output_names,
@@ -160,7 +160,7 @@ def plain_model(
     plain = plain_function(function)
     reading = _Types()
     given = _bound(plain, types, named)
-    template = {key: reading.taken_apart(value, key) for key, value in given.items()}
+    template = reading.all_apart(given)
     made = Recording(plain, reading.leaves, template, is_model=True, name=plain.name)
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
@@ -326,6 +326,11 @@ class _Types:
 
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
+
+    def all_apart(self, given: Mapping[str, Any]) -> dict[str, Held]:
+        """The arguments by parameter, with positions of leaves for types."""
+        with taking_apart():
+            return {key: self.taken_apart(value, key) for key, value in given.items()}
 
     def taken_apart(self, value: Held, name: str) -> Held:
         """The argument of a parameter, with a `Place` for each input in it."""

@@ -50,7 +50,7 @@ from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.scripting.staging.structure import parts, taking_apart
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
@@ -225,8 +225,9 @@ class Recording:
             marked = contextlib.nullcontext() if finds_order else collecting_reads(self._reads)
             with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noting, marked:
                 result = staged(function.arguments(given))
-                self._rebuild = outputs.taken_from(result, "")
-                self.result_form = form_of(result)
+                with taking_apart("the result of the function"):
+                    self._rebuild = outputs.taken_from(result, "")
+                    self.result_form = form_of(result)
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model:
                     outputs.tensors = guarded(raises, outputs.tensors)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Array, TensorValue, Value
+from onnxsmith.errors import InputTypeError
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart, TensorLike
 from onnxsmith.scripting.staging.watch import is_row, keep_as_row
@@ -93,6 +95,17 @@ def parts(value: Held) -> list[tuple[Any, Held]] | None:
             if hasattr(value, each.name)
         ]
     return None
+
+
+@contextmanager
+def taking_apart(what: str = "an argument of this call") -> Generator[None]:
+    """Refuses containers in the block that contain themselves."""
+    try:
+        yield
+    except RecursionError:
+        raise InputTypeError(
+            f"{what} holds itself, or is too deep", help="give arrays, or containers of them that end"
+        ) from None
 
 
 def rebuilt(like: Held, items: Sequence[Held]) -> Held:
