@@ -28,6 +28,7 @@ from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     CallError,
+    InputTypeError,
     NotDifferentiableError,
     OnnxsmithError,
 )

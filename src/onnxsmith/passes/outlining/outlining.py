@@ -83,7 +83,7 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
 
 def _check(model: object, by: object) -> None:
     check_model(model, "outline")
-    if not callable(by) and by not in ("repeats", "scopes"):
+    if isinstance(by, type) or (not callable(by) and by not in ("repeats", "scopes")):
         raise AttributeValueError(
             f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit=("attribute", "by")
         )
