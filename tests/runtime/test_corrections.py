@@ -96,6 +96,18 @@ def test_tile_1() -> None:
 
 
 @BOTH
+def test_unsqueeze_puts_dimensions_where_the_result_has_them(runtime) -> None:
+    with using(runtime=runtime):
+        assert call("Unsqueeze", floats(1, 2), ints(2, -3), version=13).shape == (1, 2, 1)
+
+
+def test_unsqueeze_of_a_million_axes_is_refused() -> None:
+    """onnx's searches the axes once for each dimension: 10**12 comparisons."""
+    with using(runtime="reference"), pytest.raises(OperatorFailedError, match="1,000,001 dimensions"):
+        call("Unsqueeze", floats(1), np.arange(1_000_000), version=13)
+
+
+@BOTH
 def test_optional_sequences(runtime) -> None:
     sequence = SequenceType(TensorType(F, None))
     with using(runtime=runtime):

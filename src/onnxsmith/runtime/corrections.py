@@ -28,6 +28,8 @@ from onnxsmith.runtime.window_corrections import window_operators
 
 Array: TypeAlias = np.ndarray[Any, Any]
 _FLOAT4 = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.FLOAT4E2M1)
+#: Those of numpy's arrays.
+_MOST_DIMENSIONS = 64
 #: Values by name: what a body sees of the graphs around it.
 Names: TypeAlias = Mapping[str, Any] | None
 
@@ -177,6 +179,17 @@ def operators() -> tuple[type[Any], ...]:
                 return (np.tile(data, repeats),)
             return (np.concatenate([data] * int(repeats.reshape(())), axis=int(axis.reshape(()))),)
 
+    class Unsqueeze(OpRun):
+        """Its own searches all axes for each dimension, which never ends for a million of them."""
+
+        op_domain = ""
+
+        def _run(self, data: Array, axes: Array | Sequence[int] | None = None) -> tuple[Any, ...]:
+            places = np.asarray(axes).reshape(-1)
+            if places.size > _MOST_DIMENSIONS:
+                raise ValueError(f"no array has {data.ndim + places.size:,} dimensions")
+            return (np.expand_dims(data, tuple(int(each) for each in places)),)
+
     class Optional(OpRun):
         """Its own wraps what is there into a list, which is then taken for a sequence."""
 
@@ -311,7 +324,7 @@ def operators() -> tuple[type[Any], ...]:
                 x, zero_point = x.astype(np.float32) - zero, None
             return super()._run(x, x_scale, zero_point, axis=axis, block_size=block_size, **attributes)
 
-    plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
+    plain = Loop, Scan, Scatter, Tile, Unsqueeze, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
     formerly = (*map(_aligned_as_once, _ALIGNED_ONCE), *map(_of_rows_once, _OF_ROWS_ONCE))
     rewritten = (*formerly, *window_operators(), *text_operators())
