@@ -200,12 +200,15 @@ def _mask_sizes(parts: Sequence[Part]) -> list[int]:
     ]
 
 
-def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> ShapeError | None:
-    """The error for a value that does not fit where it is written to, if that is why."""
+def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> OnnxsmithError | None:
+    """The error for an index outside of an array, or a value that does not fit where it is written to."""
     index = tuple(each.held if isinstance(each, Array) else each for each in parts)
     if x.is_symbolic or value.is_symbolic or any(isinstance(each, Tensor | Complex) for each in index):
         return None
-    place = np.empty(x.shape, np.bool_)[cast(Any, index)].shape
+    try:
+        place = np.empty(x.shape, np.bool_)[cast(Any, index)].shape
+    except IndexError as error:  # numpy's own, which names no line of the user's
+        return TensorIndexError(f"the index does not fit the array: {error}")
     given: tuple[int, ...] = value.shape
     while len(given) > len(place) and given[0] == 1:
         given = given[1:]
@@ -225,6 +228,8 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
         else each is not None and not isinstance(each, EllipsisType)
         for each in parts
     )
+    if sum(isinstance(each, EllipsisType) for each in parts) > 1:
+        raise TensorIndexError("an index can have only one '...'")
     if used > x.ndim:
         raise TensorIndexError(f"too many indices: the array has {x.ndim} dimensions, and {used} are indexed")
     axis = 0
