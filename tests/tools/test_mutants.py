@@ -352,10 +352,10 @@ def test_a_mutant_is_noticed_by_the_tests_that_see_it(
     assert "caught   src/onnxsmith/seen.py:2" in capsys.readouterr().out
     # Where it is known which files execute a line, no other file is run.
     known = {"tests/other/test_all.py": {"src/onnxsmith/far.py": [2]}}
-    outcomes = Hunt(root, mutations, 1, tmp_path / "again").outcomes(executed=known)
-    assert [(each.by_executing, each.asked) for each in outcomes] == [(True, 0), (True, 1), (False, 0)]
-    outcomes = Hunt(root, mutations, 1, tmp_path / "nothing").outcomes(0)
-    assert [each.by_executing for each in outcomes] == [True, False, False]
+    (outcome,) = Hunt(root, mutations[1:2], 1, tmp_path / "again").outcomes(executed=known)
+    assert (outcome.by_executing, outcome.asked) == (True, 1)
+    (outcome,) = Hunt(root, mutations[1:2], 1, tmp_path / "nothing").outcomes(0)
+    assert not outcome.by_executing
 
 
 def test_a_mutant_that_hangs_is_caught_and_counted_as_such(

@@ -8,6 +8,9 @@ import pytest
 from onnx import helper
 
 from onnxsmith import FLOAT, Model, opset13, trace
+from onnxsmith.errors import OnnxsmithError
+from tests.passes.versions.backend_cases import backend_cases, newest, outcome
+from tests.passes.versions.page import OLDER, refused_cases
 from tests.passes.versions.test_convert import X, operators, read
 
 
@@ -97,3 +100,50 @@ def test_erf_takes_fewer_types_than_it_did_and_floats_as_before() -> None:
     older = model.convert_version(12)
     assert (older.opset_imports[""], operators(older)) == (12, ["Erf"])
     np.testing.assert_array_equal(older(X), model(X))
+
+
+@pytest.mark.parametrize("target", [OLDER, newest()])
+def test_cases_of_all_kinds_go_their_whole_way(target: int) -> None:
+    """Others than those of `test_backend_cases.py`, which takes more of them."""
+    listed = refused_cases()
+    wrong = []
+    for name in list(backend_cases())[3::48]:
+        found = outcome(backend_cases()[name], target)
+        if found.kind == "wrong" or (found.kind == "refused") != (target == OLDER and name in listed):
+            wrong.append(f"{name}: {found.kind} {found.text}")
+    assert wrong == []
+
+
+#: A graph of a definition that was taken back or changed, its opset, the target, and what it becomes or what is said.
+DEFINITIONS = {
+    "a definition that holds": ("y = Relu(x)", 14, 21, ["Relu"]),
+    "the same opset": ("y = Relu(x)", 21, 21, ["Relu"]),
+    "one that was taken back": ("y = Upsample<scales = [1.0, 2.0]>(x)", 7, 13, ["Resize"]),
+    "one that is not there yet": ("y = Gelu(x)", 20, 13, None),
+    "one that never was": ("y = Nosuch(x)", 13, 21, "Nosuch"),
+    "one that was not there any more": ("y = Upsample(x, x)", 10, 13, "it was taken back"),
+}
+
+
+@pytest.mark.parametrize(("body", "opset", "target", "found"), DEFINITIONS.values(), ids=DEFINITIONS)
+def test_definitions(body: str, opset: int, target: int, found: list[str] | str | None) -> None:
+    text = f'<ir_version: 7, opset_import: ["" : {opset}]> g (float[N, 4] x) => (y) {{ {body} }}'
+    model = Model.from_proto(onnx.parser.parse_model(text))
+    if isinstance(found, str):
+        with pytest.raises(OnnxsmithError, match=found):
+            model.convert_version(target)
+        return
+    made = model.convert_version(target)
+    assert made.opset_imports[""] == target
+    if found is None:
+        assert "Gelu" not in operators(made)
+    else:
+        assert found[0] in operators(made)
+        assert "Upsample" not in operators(made)
+
+
+def test_nodes_of_other_domains_stay() -> None:
+    text = '<ir_version: 7, opset_import: ["" : 13, "own" : 1]> g (float[N] x) => (y) { a = own.Own(x) y = Relu(a) }'
+    made = Model.from_proto(onnx.parser.parse_model(text)).convert_version(21)
+    assert operators(made) == ["Own", "Relu"]
+    assert made.opset_imports["own"] == 1

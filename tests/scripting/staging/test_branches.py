@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from onnxsmith import FLOAT, script
 from onnxsmith import opset21 as op
+from tests.scripting import test_snippets as snippets
 
 
 @script
@@ -42,3 +47,21 @@ def test_a_branch_that_does_not_read_an_attribute_has_no_node_for_it() -> None:
 
     (branch,) = (node for node in chosen.to_function_proto().node if node.op_type == "If")
     assert [[node.op_type for node in each.g.node] for each in branch.attribute] == [["Neg"], ["Abs"]]
+
+
+def _module(function: Any) -> str:
+    return function.__module__
+
+
+#: The snippets about branches, which are among those of the whole language, too.
+NAMES = [
+    name for name, (function, _) in snippets.SNIPPETS.items() if "snippets.branches" in _module(function)
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_snippets(name: str) -> None:
+    if name in snippets.RUN:
+        snippets.test_runs(name)
+    else:
+        snippets.test_refused(name)
