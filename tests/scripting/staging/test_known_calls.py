@@ -126,6 +126,10 @@ def _made(path: Path) -> None:
     path.mkdir()
 
 
+def _written(path: Path) -> None:
+    path.write_bytes(b"abc")
+
+
 def _opened(path: Path) -> None:
     open(path).close()
 
@@ -137,6 +141,7 @@ def _opened(path: Path) -> None:
         (ClockGuard, lambda path: _clock(), LastingChangeError),
         (Guard, _made, UnseenStateError),
         (ClockGuard, _made, None),
+        (Guard, _written, UnseenStateError),
         (Guard, _opened, UnseenStateError),
         (Guard, lambda path: random.SystemRandom().random(), LastingChangeError),
         (Guard, lambda path: len("abc"), None),

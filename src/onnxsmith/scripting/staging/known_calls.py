@@ -6,6 +6,7 @@ helpers that run as they are, where their code names one of these.
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -240,12 +241,14 @@ def _key(function: _Function) -> tuple[str, str] | None:
     module: object = getattr(function, "__module__", None)
     if module is None:  # a method of a class written in C, such as datetime.now
         module = getattr(getattr(function, "__self__", None), "__module__", None)
-    return (_package(module), function.__qualname__) if isinstance(module, str) else None
+    return _entry(module, function.__qualname__) if isinstance(module, str) else None
 
 
-def _package(module: str) -> str:
+def _entry(module: str, name: str) -> tuple[str, str]:
+    """A function as the tables have it: some modules and classes are parts of others."""
     package = module.partition(".")[0]
-    return _MODULES.get(package, package)
+    # Python 3.13 has some methods of paths in a class below theirs.
+    return _MODULES.get(package, package), re.sub(r"^PathBase\.", "Path.", name)
 
 
 class Guard:
@@ -313,7 +316,7 @@ def _of_library(frame: types.FrameType) -> OnnxsmithError | None:
     # Made by whoever imports `secrets`; its seed does nothing.
     if name == "SystemRandom.seed" or (not is_direct and not name.startswith("SystemRandom.")):
         return None
-    return _refusal((_package(str(frame.f_globals.get("__name__", ""))), name))
+    return _refusal(_entry(str(frame.f_globals.get("__name__", "")), name))
 
 
 def are_named(names: Iterable[str]) -> bool:
