@@ -14,6 +14,7 @@ import pytest
 import onnxsmith
 import onnxsmith.numpy
 from onnxsmith import FLOAT, errors, script
+from onnxsmith import opset21 as op
 
 
 def negative_power_in_a_loop(x: FLOAT["N"]):
@@ -230,3 +231,101 @@ def test_text_of_a_size_is_printed_and_refused_elsewhere(make: Any) -> None:
         _called(make, _keeps_percent)
     assert caught.value.span is not None
     assert caught.value.span.file == __file__
+
+
+def built_ins_of_known_values(x: FLOAT["N"]):
+    values = [
+        *(len([1, 2, 3]), len("abc"), len(range(5)), len((1,)), len({"a": 1}), len({1, 2})),
+        *(max(3, 1), max([4, 2]), max([1, -3], key=abs), min(3, 1), min([4, 2]), min([], default=9)),
+        *(
+            sum([1, 2]),
+            sum([1, 2], 5),
+            abs(-3),
+            abs(-2.5),
+            round(2.567, 2),
+            round(2.5),
+            pow(2, 3),
+            pow(2, 5, 7),
+        ),
+        *(
+            *divmod(7, 2),
+            *divmod(-7.5, 2),
+            int("4"),
+            int(2.9),
+            int("11", 2),
+            float("2.5"),
+            float(3),
+            bool([]),
+            bool("a"),
+        ),
+        *(any([0, 1]), any([]), all([0, 1]), all([]), *sorted([3, 1, 2]), *sorted([3, 1, 2], reverse=True)),
+        *(
+            *reversed([1, 2]),
+            *[k + v for k, v in enumerate([5, 6], 1)],
+            *[a * b for a, b in zip([1, 2], [3, 4], strict=True)],
+        ),
+        *(*map(abs, [-1, 2]), *filter(None, [0, 1, 2]), *range(2, 9, 3)),
+        *(
+            isinstance(3, int),
+            isinstance(3, str),
+            issubclass(bool, int),
+            callable(len),
+            hasattr([], "append"),
+        ),
+        *(
+            getattr([1], "missing", 7),
+            ord("a"),
+            len(str(12)),
+            len(repr("a")),
+            hash(3),
+            next(iter([5])),
+            next(iter([]), 8),
+        ),
+        *(
+            len(list(range(3))),
+            len(tuple(range(2))),
+            len(dict(enumerate("a"))),
+            len(set(range(2))),
+            len(bin(5)),
+            len(hex(255)),
+        ),
+    ]
+    return x + op.Constant(value_floats=[float(each) for each in values])
+
+
+def test_built_in_functions_of_what_is_known() -> None:
+    x = np.zeros(1, np.float32)
+    written = script(built_ins_of_known_values)
+    wanted = np.asarray(built_ins_of_known_values(x))
+    assert len(wanted) > 60
+    for result in (written(x), written.to_model()(x)):
+        np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
+def built_ins_of_open_values(x: FLOAT["N", "M"]):
+    n, m = len(x), x.shape[1]
+    values = [
+        max(n, m),
+        min(n, 3),
+        abs(n - m),
+        sum([n, m, 1]),
+        n // 2,
+        int(n / 2),
+        float(n),
+        round(n / 3, 1),
+        pow(n, 2),
+    ]
+    values += [*divmod(n, 2), max([n, m, 2]), min(n, m, 9), int(n > m), sum([n, m], 5), round(m / 2)]
+    total = x * 0.0
+    for place, each in enumerate(values):
+        total = total + each * 10.0 ** (place % 3)
+    return total
+
+
+def test_built_in_functions_of_sizes() -> None:
+    written = script(built_ins_of_open_values)
+    for shape in ((2, 5), (7, 3), (1, 1)):
+        x = np.ones(shape, np.float32)
+        wanted = np.asarray(built_ins_of_open_values(x))
+        for result in (written(x), written.to_model()(x)):
+            np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-6)
