@@ -93,13 +93,9 @@ class Callees:
             opset = self._unchecked[key]
             self._used.add(opset)
         name = node.op_type
-        if _IDENTIFIER.fullmatch(name) and name not in _TAKEN_BY_OPSETS and not _is_keyword(name):
+        if _IDENTIFIER.fullmatch(name) and name not in _TAKEN_BY_OPSETS and not keyword.iskeyword(name):
             return f"{opset}.{name}"
         return f"{opset}[{string(name)}]"
-
-
-def _is_keyword(name: str) -> bool:
-    return keyword.iskeyword(name)
 
 
 def definition_of(node: ir.Node, imports: Mapping[str, int]) -> OperatorDef | None:

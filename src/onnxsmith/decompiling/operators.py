@@ -43,7 +43,7 @@ def _binary(
     if name in _ARITHMETIC:
         if dtypes[0] is DType.STRING or dtypes[1] is DType.STRING:
             return None
-        if name == "MatMul" and not all(_is_plain(each) for each in dtypes):
+        if name == "MatMul" and not all(each is None or each.is_float or each.bits > 16 for each in dtypes):
             return None
         return Binary(left, _ARITHMETIC[name], right)
     if name in _COMPARISONS and is_symbolic[0]:  # turned round, Python would ask the other operand first
@@ -55,10 +55,6 @@ def _binary(
     if name == "Pow" and dtypes[0] is not None and dtypes[0].is_float and dtypes[0] is dtypes[1]:
         return Binary(left, "**", right) if is_symbolic[0] else None
     return None
-
-
-def _is_plain(dtype: DType | None) -> bool:
-    return dtype is None or dtype.is_float or dtype.bits > 16
 
 
 def _is_integer(dtype: DType | None) -> bool:

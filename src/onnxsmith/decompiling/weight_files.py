@@ -73,15 +73,11 @@ def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtoco
         # The first bytes tell nearly all tensors apart, and cost next to nothing.
         starts: dict[bytes, list[str]] = defaultdict(list)
         for key in keys:
-            starts[_first_bytes(tensors[key])].append(key)
+            starts[cast(Any, tensors[key].numpy()).reshape(-1)[:64].tobytes()].append(key)
         for same_start in starts.values():
             for key in same_start if len(same_start) > 1 else ():
                 result[key] = tensors[first_of.setdefault(tensor_key(tensors[key]), key)]
     return result
-
-
-def _first_bytes(tensor: ir.TensorProtocol) -> bytes:
-    return cast(Any, tensor.numpy()).reshape(-1)[:64].tobytes()
 
 
 def external_name(given: Given, folder: Path | None = None) -> Held:

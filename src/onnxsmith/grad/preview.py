@@ -170,7 +170,7 @@ class _ExpandingReplay(Replay):
         ends = [_found(node, name) for name in (*xs, *zs)]
         (y,) = (_found(node, name) for name in _names(node, "y"))
         between = _between(node, y, ends)
-        if any(_is_gradient(each) for each in between):
+        if any(each.domain == TRAINING and each.op_type == "Gradient" for each in between):
             self.left.append(node)
             super().node(node, frame)
             return
@@ -206,10 +206,6 @@ class _ExpandingReplay(Replay):
 def _tensor(value: Value) -> Tensor:
     assert isinstance(value, Tensor)  # the operators take and give nothing else
     return value
-
-
-def _is_gradient(node: ir.Node) -> bool:
-    return node.domain == TRAINING and node.op_type == "Gradient"
 
 
 def _names(node: ir.Node, attribute: str) -> list[str]:

@@ -63,7 +63,7 @@ class Batches:
         """The batches as arrays, by the names of inputs; columns of other names are left alone."""
         read = _plain if read is None else read
         for piece in self.pieces(names):
-            if not _has_columns(piece):
+            if not (isinstance(piece, Mapping) or (hasattr(piece, "columns") and hasattr(piece, "shape"))):
                 if len(names) != 1:
                     raise _unnamed(1, names)
                 yield {names[0]: read(piece, names[0])}
@@ -236,10 +236,6 @@ def _named(arrays: Sequence[GivenRows], names: Sequence[str]) -> GivenRows:
     if len(arrays) != len(names):
         raise _unnamed(len(arrays), names)
     return dict(zip(names, arrays, strict=True))
-
-
-def _has_columns(piece: GivenRows) -> bool:
-    return isinstance(piece, Mapping) or (hasattr(piece, "columns") and hasattr(piece, "shape"))
 
 
 def _unnamed(count: int, names: Sequence[str]) -> ModelInputError:

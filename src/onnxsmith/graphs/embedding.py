@@ -170,7 +170,7 @@ class _CalledModels:
         return held
 
     def _make(self, scope: RecordingTarget, model: ir.Model, uses: Uses) -> _Called:
-        name = self.names.unique(_identifier(model.graph.name))
+        name = self.names.unique(re.sub(r"\W+", "_", model.graph.name or "model").strip("_") or "model")
         # None has the name of another whatever its domain: where functions call each other, ONNX Runtime 1.20 makes
         # names of values of those alone.
         kept = kept_names(scope, model.functions)
@@ -218,10 +218,6 @@ def _own_functions(
 
 def _called_models(scope: RecordingTarget) -> _CalledModels:
     return scope.shared.setdefault(_SHARED, _CalledModels())
-
-
-def _identifier(name: str | None) -> str:
-    return re.sub(r"\W+", "_", name or "model").strip("_") or "model"
 
 
 # -- from a graph to the body of a function ------------------------------------------------------------------

@@ -77,7 +77,7 @@ def check_inputs(model: Model, given: bool | GivenInputs) -> None:
                 else f"verify has a value for '{unknown[0]}', and the model no such input",
                 help=f"its inputs are {', '.join(names)}" if names else "it has no inputs",
             )
-    elif not _is_list(told):
+    elif not (isinstance(told, Sequence) and not isinstance(told, str | bytes)):
         raise AttributeTypeError(
             f"verify is True, False, or inputs by name or in order, not {described_type(type(told))}",
             help='verify={"x": array}, or verify=[array]',
@@ -85,10 +85,6 @@ def check_inputs(model: Model, given: bool | GivenInputs) -> None:
         )
     elif len(given) != len(names):
         raise ModelInputError(f"verify has {len(given)} values, and the model {len(names)} inputs")
-
-
-def _is_list(given: object) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
 
 
 def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) -> Verdict:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from onnxsmith.view.boxes import Box, Boxes, Item
+from onnxsmith.view.boxes import Box, Boxes
 from onnxsmith.view.description import Description
 from onnxsmith.view.operators import FAMILY_NAMES, Operator
 
@@ -109,15 +109,11 @@ def _box(box: Box, strings: Strings) -> Json:
         "graph": box.graph,
         "parent": box.parent,
         "count": box.node_count,
-        "items": [_item(each) for each in box.items],
+        "items": [4 * each.number + _KINDS[each.kind] for each in box.items],
         "layers": arrangement.layers,
         "segments": [part for segment in arrangement.segments for part in segment],
         "cuts": [part for cut in arrangement.cuts for part in cut],
     }
-
-
-def _item(item: Item) -> int:
-    return 4 * item.number + _KINDS[item.kind]
 
 
 def packed(content: Mapping[str, Json]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import linecache
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -124,14 +123,11 @@ def _read_files(live: dict[int, list[Span]], result: Sources) -> None:
     for number, spans in live.items():
         places = [
             (numbers[each.file], each.line, each.column, each.end_line, each.end_column)
-            for each in _known(spans, numbers)
+            for each in spans
+            if each.file in numbers
         ]
         if places:
             result.spans[number] = places
-
-
-def _known(spans: Iterable[Span], numbers: dict[str, int]) -> Iterable[Span]:
-    return (each for each in spans if each.file in numbers)
 
 
 def _shown(file: str) -> str:

@@ -9,7 +9,7 @@ second case the outer loop keeps at each turn what the inner one has kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,7 +82,7 @@ def _recorded_loop(control: ControlFlow, plan: _Plan) -> tuple[Value, ...]:
         active = [*filter(is_real, states), *filter(body.replay.is_active, control.captures)]
         results, inside = body.record_held((turn, goes_on, *states), active)
         held[:] = inside
-        flat = _values(inside)
+        flat = [value for each in inside if each is not None for value in each.values]
         fixed = [is_fixed for each in inside if each is not None for is_fixed in each.are_of_one_shape()]
         pairs = zip(flat, fixed, strict=True)
         wanted = tuple([None if is_fixed else dtype_of(each) for each, is_fixed in pairs])
@@ -111,10 +111,6 @@ def _is_of_one_shape(value: Value) -> bool:
     """True if a value certainly has the same shape at each turn."""
     shape = shape_of(value)
     return shape is not None and all(each is not None for each in shape)
-
-
-def _values(held: Iterable[Held | None]) -> list[Value]:
-    return [value for each in held if each is not None for value in each.values]
 
 
 def _of(flat: Sequence[Value], plan: _Plan, *, in_sequences: bool) -> list[Value]:

@@ -137,7 +137,7 @@ def slice_(call: Call) -> Result:
     out = list(shape)
     for position, axis in enumerate(axes):
         if starts is None or ends is None or position >= len(starts) or position >= len(ends):
-            out[axis] = _shortened(shape[axis])
+            out[axis] = 0 if shape[axis] == 0 else None
             continue
         step = steps[position] if steps is not None and position < len(steps) else 1
         if step == 0:
@@ -174,10 +174,6 @@ def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int,
     if count > rank:
         raise call.shape_error(f"cannot slice {count} axes of {call.described(0)}")
     return tuple(range(count))
-
-
-def _shortened(size: Dimension) -> Dimension:
-    return 0 if size == 0 else None
 
 
 def _sliced(
