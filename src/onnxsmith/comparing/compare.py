@@ -151,7 +151,7 @@ def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[M
     raise kind(
         f"compare takes a model, a script{ways}, not {what}",
         help="load a file with onnxsmith.load(path)",
-        culprit=("input", 0 if first is None else 1),
+        culprit=0 if first is None else 1,
     )
 
 
@@ -167,7 +167,7 @@ def _number(value: float | None, name: str) -> float | None:
     if isinstance(told, bool) or not isinstance(told, Real) or not 0 <= float(told) < float("inf"):
         raise AttributeValueError(
             f"{name} is a number that is not negative, not {clipped(repr(told), _LONGEST_SHOWN)}",
-            culprit=("attribute", name),
+            culprit=name,
         )
     return float(told)
 
@@ -182,7 +182,7 @@ def _budget(memory: int | str) -> int:
     if amount is None or amount <= 0:
         raise AttributeValueError(
             f"memory is a number of bytes or an amount such as '500 MB', not {clipped(repr(told), _LONGEST_SHOWN)}",
-            culprit=("attribute", "memory"),
+            culprit="memory",
         )
     return amount
 
@@ -193,14 +193,12 @@ def _folder(reproduce: str | os.PathLike[str] | None) -> Path | None:
         return None
     if not isinstance(told, str | os.PathLike):
         raise AttributeTypeError(
-            f"reproduce is the path of a folder, not {described_type(type(told))}",
-            culprit=("attribute", "reproduce"),
+            f"reproduce is the path of a folder, not {described_type(type(told))}", culprit="reproduce"
         )
     path = cast(object, os.fspath(cast("os.PathLike[str]", told)))
     if not isinstance(path, str) or not path or "\0" in path:
         raise AttributeValueError(
-            f"{clipped(repr(path), _LONGEST_SHOWN)} cannot be the path of a folder",
-            culprit=("attribute", "reproduce"),
+            f"{clipped(repr(path), _LONGEST_SHOWN)} cannot be the path of a folder", culprit="reproduce"
         )
     return Path(path)
 
@@ -243,7 +241,7 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
         raise ModelInputError(
             f"inputs are given by name or in order, not as {described_type(type(told))}",
             help="give inputs: compare(a, b, {'x': array})",
-            culprit=("input", 2),
+            culprit=2,
         )
     if isinstance(inputs, Mapping):
         known = {port.name for port in (*model.inputs, *model.optional_inputs)}
@@ -252,7 +250,7 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
             raise ModelInputError(
                 f"the model has no input '{clipped(str(unknown), _LONGEST_SHOWN)}'",
                 help=described_inputs(model.inputs, model.optional_inputs),
-                culprit=("input", 2),
+                culprit=2,
             )
         return _taken(model, inputs, "the first model")  # the rest is made up
     return _taken(model, inputs_by_name(model, inputs), "the first model")
@@ -298,7 +296,7 @@ def _check_all_are_taken(given: Mapping[str, RunValue], known: Container[str]) -
         raise ModelInputError(
             f"the second model has no input '{clipped(missing, _LONGEST_SHOWN)}', which the first one takes",
             help="leave it out: the first model has a value for it",
-            culprit=("input", 2),
+            culprit=2,
         )
 
 

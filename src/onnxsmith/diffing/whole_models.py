@@ -50,7 +50,7 @@ def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
             raise AttributeTypeError(
                 f"diff takes two models, not {described_type(type(each))}",
                 help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
-                culprit=("input", place),
+                culprit=place,
             )
     nodes = nodes_of(model), nodes_of(other)
     finder = Finder(*nodes, names=names)

@@ -7,6 +7,7 @@ C7 PyTorch, C8 scikit-learn, R1 running, F1 files.
 
 from onnxsmith.errors.base import Culprit as Culprit
 from onnxsmith.errors.base import FallbackWarning as FallbackWarning
+from onnxsmith.errors.base import GivenCulprit as GivenCulprit
 from onnxsmith.errors.base import ModelWarning as ModelWarning
 from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
 from onnxsmith.errors.base import RuntimeSupportWarning as RuntimeSupportWarning

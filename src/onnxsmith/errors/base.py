@@ -15,6 +15,8 @@ from onnxsmith.source import Span, argument_span, caller_span, is_library, trace
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
 Culprit = tuple[Literal["input"], int] | tuple[Literal["attribute"], str]
+#: The same as it is given: a position is that of an input, a name that of an attribute.
+GivenCulprit = Culprit | int | str
 
 
 #: A message quotes names, which in a stranger's model may be as long as they please.
@@ -37,14 +39,20 @@ class OnnxsmithError(Exception):
         *,
         labels: Sequence[Label] = (),
         help: str | None = None,
-        culprit: Culprit | None = None,
+        culprit: GivenCulprit | None = None,
         needs_values: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.labels = tuple(labels)
         self.help = help
-        self.culprit = culprit
+        self.culprit: Culprit | None = (
+            ("input", culprit)
+            if isinstance(culprit, int)
+            else ("attribute", culprit)
+            if isinstance(culprit, str)
+            else culprit
+        )
         #: Whether more could be said if the types of inputs and the values of attributes were known: a function that
         #: is written for any type may still be right for the ones it is called with.
         self.needs_values = needs_values

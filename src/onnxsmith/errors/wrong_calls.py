@@ -28,7 +28,7 @@ def wrong_call(
                 return CallError(
                     f"{name} has no parameter '{wrong}'",
                     help=did_you_mean(wrong, by_keyword) or form,
-                    culprit=("attribute", wrong),
+                    culprit=wrong,
                 )
     try:
         signature.bind(*args, **kwargs)

@@ -50,7 +50,7 @@ def wrong_kind(
                 return CallError(
                     f"{name}: '{parameter}' is {what}",
                     help=f"{parameter} is {text}" if len(text) < _LONGEST else None,
-                    culprit=("attribute", parameter),
+                    culprit=parameter,
                 )
     return None
 

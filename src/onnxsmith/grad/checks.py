@@ -38,7 +38,7 @@ def read_names(given: object, name: str, example: str) -> list[str]:
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, Iterable) or isinstance(found, bytes):
         raise AttributeTypeError(
-            f"{name} are names, not {described_type(type(given))}", help=example, culprit=("attribute", name)
+            f"{name} are names, not {described_type(type(given))}", help=example, culprit=name
         )
     names = list(cast("Iterable[object]", found))
     for each in names:
@@ -55,7 +55,7 @@ def refuse_twice(names: Sequence[str]) -> None:
     """Refuse an argument that is meant twice."""
     for position, name in enumerate(names):
         if name in names[:position]:
-            raise AttributeValueError(f"wrt names '{name}' twice", culprit=("attribute", "wrt"))
+            raise AttributeValueError(f"wrt names '{name}' twice", culprit="wrt")
 
 
 def check_loss(loss: object, outputs: Sequence[str]) -> None:
@@ -105,15 +105,14 @@ def check_flags(**flags: object) -> None:
     """Refuse what is neither True nor False."""
     for name, flag in flags.items():
         if not isinstance(flag, bool | np.bool_):
-            raise AttributeTypeError(f"{name} is True or False, not {flag!r}", culprit=("attribute", name))
+            raise AttributeTypeError(f"{name} is True or False, not {flag!r}", culprit=name)
 
 
 def check_share(name: str, share: float) -> None:
     """Refuse what is no part of a mean that is kept from step to step: all of it, or more."""
     if share >= 1.0:
         raise AttributeValueError(
-            f"{name} is how much is kept of the last step, less than 1, and not {share!r}",
-            culprit=("attribute", name),
+            f"{name} is how much is kept of the last step, less than 1, and not {share!r}", culprit=name
         )
 
 
@@ -127,10 +126,7 @@ def check_numbers(**numbers: object) -> None:
         )
         if isinstance(number, bool) or not is_number:
             raise AttributeTypeError(
-                f"{name} is a number from 0 on, not {described_type(type(number))}",
-                culprit=("attribute", name),
+                f"{name} is a number from 0 on, not {described_type(type(number))}", culprit=name
             )
         if not 0.0 <= float(cast(float, number)):
-            raise AttributeValueError(
-                f"{name} is a number from 0 on, not {number!r}", culprit=("attribute", name)
-            )
+            raise AttributeValueError(f"{name} is a number from 0 on, not {number!r}", culprit=name)

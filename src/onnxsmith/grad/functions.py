@@ -159,7 +159,7 @@ class Gradient(Specialised[KeptCall]):
         self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
             raise AttributeTypeError(
-                f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
+                f"wrt names arguments by position or name, and not {wrt!r}", culprit="wrt"
             )
         #: The sizes that arguments have had, by options, element types and ranks.
         self._sizes: CallCache[OpenSizes] = CallCache(LIMIT)
@@ -440,8 +440,7 @@ class Gradient(Specialised[KeptCall]):
                 chosen.append(each)
             else:
                 raise AttributeValueError(
-                    f"wrt is {each!r}, and the arguments are {', '.join(names) or 'none'}",
-                    culprit=("attribute", "wrt"),
+                    f"wrt is {each!r}, and the arguments are {', '.join(names) or 'none'}", culprit="wrt"
                 )
         refuse_twice(chosen)
         return chosen

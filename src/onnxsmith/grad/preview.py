@@ -331,7 +331,7 @@ def combined(model: onnx.ModelProto, stage: int) -> onnx.ModelProto:
     if not 0 <= stage < len(model.training_info):
         raise AttributeValueError(
             f"the model has {len(model.training_info)} stages of training, and no stage {stage}",
-            culprit=("attribute", "stage"),
+            culprit="stage",
         )
     info = model.training_info[stage]
     made = onnx.ModelProto()

@@ -101,7 +101,7 @@ def training_step(
         raise AttributeTypeError(
             f"penalty is a function of the weights, not {described_type(type(penalty))}",
             help="penalty=losses.elastic_penalty(l2=1e-4)",
-            culprit=("attribute", "penalty"),
+            culprit="penalty",
         )
     given = in_new_opset(model)
     if weights is None:

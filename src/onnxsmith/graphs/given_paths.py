@@ -18,18 +18,14 @@ def path_of(given: object) -> Path:
         text = cast("os.PathLike[str]", given).__fspath__()
     if not isinstance(text, str):
         raise AttributeTypeError(
-            f"the path of a file is text or a pathlib.Path, not {described_type(kind)}",
-            culprit=("input", 0),
+            f"the path of a file is text or a pathlib.Path, not {described_type(kind)}", culprit=0
         )
     if "\0" in text:
-        raise AttributeValueError(
-            f"no file can be called {text!r}: there is a zero byte in it", culprit=("input", 0)
-        )
+        raise AttributeValueError(f"no file can be called {text!r}: there is a zero byte in it", culprit=0)
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
         raise AttributeValueError(
-            f"no file can be called {text!r}: it has characters that names of files do not have",
-            culprit=("input", 0),
+            f"no file can be called {text!r}: it has characters that names of files do not have", culprit=0
         ) from None
     return Path(text)

@@ -32,7 +32,7 @@ def refuse_unknown(
         raise error(
             f"{called} has no option '{name}'",
             help=help or meant or f"its options are: {', '.join(known)}",
-            culprit=("attribute", name),
+            culprit=name,
         )
 
 

@@ -31,7 +31,7 @@ def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None
                 raise AttributeValueError(
                     f"{name} limits a process of its own, and the model runs in this one",
                     help=f"isolated=True, {name}={value!r}",
-                    culprit=("attribute", name),
+                    culprit=name,
                 )
         return None
     return Isolation(_seconds(timeout), _bytes(memory))
@@ -44,7 +44,7 @@ def check_outside_graphs() -> None:
         raise AttributeValueError(
             "a model that is called where a graph is made becomes part of it, and has no process of its own",
             help="leave isolated out",
-            culprit=("attribute", "isolated"),
+            culprit="isolated",
         )
 
 
@@ -54,9 +54,7 @@ def check_options(named: Iterable[str], inputs: Sequence[str]) -> None:
         meant = did_you_mean(name, ("isolated", "timeout", "memory"))
         if name not in inputs and meant is not None and did_you_mean(name, inputs) is None:
             raise ModelInputError(
-                f"run has no option '{name}', and the model no such input",
-                help=meant,
-                culprit=("attribute", name),
+                f"run has no option '{name}', and the model no such input", help=meant, culprit=name
             )
 
 
@@ -64,12 +62,10 @@ def _seconds(timeout: float | None) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's value
-        raise AttributeTypeError(
-            f"timeout is a number of seconds, not {timeout!r}", culprit=("attribute", "timeout")
-        )
+        raise AttributeTypeError(f"timeout is a number of seconds, not {timeout!r}", culprit="timeout")
     if not timeout > 0 or math.isinf(timeout):
         raise AttributeValueError(
-            f"timeout is a positive number of seconds, not {timeout!r}", culprit=("attribute", "timeout")
+            f"timeout is a positive number of seconds, not {timeout!r}", culprit="timeout"
         )
     return float(timeout)
 
@@ -80,13 +76,10 @@ def _bytes(memory: int | str | None) -> int | None:
     amount = memory_amount(memory) if isinstance(memory, str) else memory
     if amount is None or isinstance(amount, bool) or not isinstance(amount, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # a user's value
         raise AttributeTypeError(
-            f"memory is a number of bytes or a text such as '2 GB', not {memory!r}",
-            culprit=("attribute", "memory"),
+            f"memory is a number of bytes or a text such as '2 GB', not {memory!r}", culprit="memory"
         )
     if amount < 1:
-        raise AttributeValueError(
-            f"memory is a positive number of bytes, not {memory!r}", culprit=("attribute", "memory")
-        )
+        raise AttributeValueError(f"memory is a positive number of bytes, not {memory!r}", culprit="memory")
     return amount
 
 

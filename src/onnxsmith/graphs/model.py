@@ -103,7 +103,7 @@ class Model:
             raise InputTypeError(
                 f"a Model is made of an onnx-ir model, not of {described_type(type(model))}",
                 help="Model.from_proto(proto) takes a ModelProto, and onnxsmith.load(path) a file",
-                culprit=("input", 0),
+                culprit=0,
             )
         self._hold(model)
 

@@ -63,7 +63,7 @@ def by_name(
         raise ModelInputError(
             f"the model has {count}, and was given {len(args)}",
             help=described_inputs(ports, optional),
-            culprit=("input", len(names)),
+            culprit=len(names),
         )
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
@@ -72,10 +72,10 @@ def by_name(
             raise ModelInputError(
                 f"the model has no input '{name}'",
                 help=did_you_mean(name, names) or described_inputs(ports, optional),
-                culprit=("attribute", name),
+                culprit=name,
             )
         if name in given:
-            raise ModelInputError(f"input '{name}' was given twice", culprit=("attribute", name))
+            raise ModelInputError(f"input '{name}' was given twice", culprit=name)
         given[name] = value
     missing = [port.name for port in ports if port.name not in given]
     if missing:
@@ -99,7 +99,7 @@ def refuse_frame(ports: Sequence[Port], value: Any, keys: Container[str]) -> Non
         raise ModelInputError(
             f"a data frame is no array for input '{ports[0].name}': the model has one input for each column",
             help="model.predict(frame) takes the columns by their names; so do predict_proba and transform",
-            culprit=("input", 0),
+            culprit=0,
         )
 
 
@@ -185,9 +185,7 @@ def check_names(
         raise ModelInputError(
             f"{found.described}, and the same name is the same size",
             help=described_inputs(ports),
-            culprit=("attribute", found.second)
-            if found.second in kwargs
-            else ("input", order.index(found.second)),
+            culprit=found.second if found.second in kwargs else order.index(found.second),
         )
 
 

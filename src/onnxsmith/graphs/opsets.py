@@ -34,7 +34,7 @@ def check_opset_version(version: int | None, parameter: str = "opset_version") -
     if version is not None and not 1 <= version <= newest:
         raise AttributeValueError(
             f"{parameter}={version} is not there: the installed onnx has versions 1 to {newest}",
-            culprit=("attribute", parameter),
+            culprit=parameter,
         )
 
 

@@ -78,7 +78,7 @@ def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
         raise AttributeTypeError(
             f"equals takes another model, not {described_type(type(other))}",
             help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
-            culprit=("input", 0),
+            culprit=0,
         )
     return is_same_graph(model, other, names=names)
 

@@ -149,7 +149,7 @@ def _checked_names(names: object) -> list[str]:
     raise AttributeTypeError(
         f"names are names of values, not {described_type(type(given))}",
         help='model.intermediate(inputs, ["relu", "add"])',
-        culprit=("input", 1),
+        culprit=1,
     )
 
 
@@ -166,20 +166,20 @@ def inputs_by_name(model: Model, inputs: ModelInputs) -> dict[str, RunValue]:
                 if missing
                 else f"the model has no input '{unknown[0]}'",
                 help=f"its inputs are {', '.join(names)}" if names else "it has no inputs",
-                culprit=("input", 0),
+                culprit=0,
             )
         return dict(inputs)
     if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
             f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
             help='{"x": array}, or [array]',
-            culprit=("input", 0),
+            culprit=0,
         )
     if len(inputs) != len(names):
         raise ModelInputError(
             f"the model has {len(names)} input{'s' * (len(names) != 1)}, and was given {len(inputs)}",
             help="give the inputs as a list, or by name as a mapping",
-            culprit=("input", 0),
+            culprit=0,
         )
     return dict(zip(names, inputs, strict=True))
 
@@ -195,14 +195,12 @@ def _unknown(nodes: Nodes, name: str, computed: Iterable[str]) -> UnknownNameErr
             help=did_you_mean(name, list(computed)[:_MOST_CANDIDATES])
             if node is None
             else f"the node of that name gives {gives}",
-            culprit=("input", 1),
+            culprit=1,
         )
     if inside.graph.kind == "function":
         reason, advice = "at every call of the function", "ask for the outputs of the nodes that call it"
     else:
         reason, advice = "each time that the body runs", "ask for the outputs of the node around it"
     return UnknownNameError(
-        f"'{shown}' is made by node {inside.address}, {reason}: it has no one value",
-        help=advice,
-        culprit=("input", 1),
+        f"'{shown}' is made by node {inside.address}, {reason}: it has no one value", help=advice, culprit=1
     )

@@ -129,9 +129,7 @@ def optimize(
 def _check_opset(opset: object) -> None:
     is_version = isinstance(opset, int) and not isinstance(opset, bool)
     if not is_version and not (isinstance(opset, str) and opset in ("runtime", "keep")):
-        raise AttributeValueError(
-            f"opset is 'runtime', 'keep' or a version, not {opset!r}", culprit=("attribute", "opset")
-        )
+        raise AttributeValueError(f"opset is 'runtime', 'keep' or a version, not {opset!r}", culprit="opset")
     check_opset_version(opset if isinstance(opset, int) else None)
 
 
@@ -140,7 +138,7 @@ def _check_unroll(turns: object) -> None:
         raise AttributeValueError(
             f"unroll is the most turns of a loop that is written out, not {turns!r}",
             help="unroll=8; 0 leaves loops as they are",
-            culprit=("attribute", "unroll"),
+            culprit="unroll",
         )
 
 
@@ -149,14 +147,14 @@ def _check_domains(domains: object) -> None:
         raise AttributeValueError(
             f"domains is a list of names, not {domains!r}",
             help='domains=["com.microsoft"]',
-            culprit=("attribute", "domains"),
+            culprit="domains",
         )
     unknown = [each for each in cast("Iterable[object]", domains) if each != DOMAIN]
     if unknown:
         raise AttributeValueError(
             f"there are no fusions to operators of {unknown[0]!r}",
             help=f'there are some of "{DOMAIN}"',
-            culprit=("attribute", "domains"),
+            culprit="domains",
         )
 
 

@@ -81,7 +81,7 @@ def check_inputs(model: Model, given: bool | GivenInputs) -> None:
         raise AttributeTypeError(
             f"verify is True, False, or inputs by name or in order, not {described_type(type(told))}",
             help='verify={"x": array}, or verify=[array]',
-            culprit=("attribute", "verify"),
+            culprit="verify",
         )
     elif len(given) != len(names):
         raise ModelInputError(f"verify has {len(given)} values, and the model {len(names)} inputs")

@@ -168,8 +168,7 @@ class Profile:
         """
         if not isinstance(after, Profile):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
             raise AttributeTypeError(
-                f"a profile is compared with another one, not with {described_type(type(after))}",
-                culprit=("input", 0),
+                f"a profile is compared with another one, not with {described_type(type(after))}", culprit=0
             )
         what = _checked(by) if by is not None else best_grouping(self.kernels, after.kernels)
         rows = compared(self.kernels, after.kernels, what)
@@ -245,7 +244,7 @@ class Profile:
 def _checked(by: ProfileGrouping) -> ProfileGrouping:
     if by not in GROUPINGS:
         raise AttributeValueError(
-            f"kernels are grouped by line, node, operator or call, not by {by!r}", culprit=("attribute", "by")
+            f"kernels are grouped by line, node, operator or call, not by {by!r}", culprit="by"
         )
     return by
 

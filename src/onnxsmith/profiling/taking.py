@@ -107,7 +107,7 @@ def profile(
         raise AttributeValueError(
             "a run on these inputs executes more kernels than ONNX Runtime keeps in a profile, a million",
             help="profile the model on smaller inputs, or with fewer iterations of its loops",
-            culprit=("attribute", "inputs"),
+            culprit="inputs",
         )
     found = nodes_by_address(model)
     attributor = Attributor(recording.told, recording.optimized, tags)
@@ -212,7 +212,7 @@ def _checked(inputs: object) -> ModelInputs:
     raise AttributeTypeError(
         f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
         help='model.profile({"x": array}), or model.profile([array])',
-        culprit=("attribute", "inputs"),
+        culprit="inputs",
     )
 
 
@@ -222,13 +222,9 @@ def _check_count(what: str, value: object, least: int) -> None:
     except TypeError:
         count = None
     if count is None or isinstance(value, bool):
-        raise AttributeTypeError(
-            f"{what} is an int, not {described_type(type(value))}", culprit=("attribute", what)
-        )
+        raise AttributeTypeError(f"{what} is an int, not {described_type(type(value))}", culprit=what)
     if count < least:
-        raise AttributeValueError(
-            f"{what} is at least {least}, and {value} is not", culprit=("attribute", what)
-        )
+        raise AttributeValueError(f"{what} is at least {least}, and {value} is not", culprit=what)
 
 
 def _described(value: RunValue) -> str:

@@ -75,7 +75,7 @@ def isolated_session(
         raise AttributeValueError(
             "the memory of a process can only be limited on Linux",
             help="leave memory out; timeout works everywhere",
-            culprit=("attribute", "memory"),
+            culprit="memory",
         )
     child: Child | None = None
 

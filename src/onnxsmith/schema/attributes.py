@@ -67,7 +67,7 @@ def _checked_dtype_code(op: OperatorDef, attribute: Attribute, code: int) -> int
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={DType(code).name}",
             help=f"it is one of {', '.join(each.name for each in known)}",
-            culprit=("attribute", attribute.name),
+            culprit=attribute.name,
         )
     return code
 
@@ -78,20 +78,20 @@ def _check_choice(op: OperatorDef, attribute: Attribute, result: Any) -> None:
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",
             help="it is 0 or 1",
-            culprit=("attribute", attribute.name),
+            culprit=attribute.name,
         )
     if attribute.name == _SEED and isinstance(result, float) and math.isinf(result):
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",
             help="it is a number; leave it out for other numbers in each run",
-            culprit=("attribute", attribute.name),
+            culprit=attribute.name,
         )
     if attribute.choices is not None and not all(each in attribute.choices for each in _each(result)):
         listed = ", ".join(repr(each) for each in attribute.choices)
         raise AttributeValueError(
             f"{op.qualified_name} does not know {attribute.name}={result!r}",
             help=did_you_mean(str(result), attribute.choices) or f"it is one of {listed}",
-            culprit=("attribute", attribute.name),
+            culprit=attribute.name,
         )
 
 
@@ -133,7 +133,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     raise AttributeTypeError(
         f"{op.qualified_name} cannot take {name}={_describe(value)}: an attribute is a number, a string, an array, "
         "a graph, or a list of these",
-        culprit=("attribute", name),
+        culprit=name,
     )
 
 
@@ -178,7 +178,7 @@ def _check_reference(op: OperatorDef, attribute: Attribute, value: AttributeRefe
         raise AttributeTypeError(
             f"{op.qualified_name} needs {attribute.name}= to be {_WORDS[attribute.type]}, "
             f"but the parameter '{value.name}' is {_WORDS[value.type]}",
-            culprit=("attribute", attribute.name),
+            culprit=attribute.name,
         )
     return value
 
@@ -332,7 +332,7 @@ def _type_error(op: OperatorDef, attribute: Attribute, value: Any, reason: str) 
         if attribute.type in _ANNOTATIONS:
             annotated = f"{attribute.name}: {_ANNOTATIONS[attribute.type]}"
             reason += f";\na parameter of a script that is annotated, as in '{annotated}', is an attribute"
-    error = AttributeTypeError(message, help=reason or None, culprit=("attribute", attribute.name))
+    error = AttributeTypeError(message, help=reason or None, culprit=attribute.name)
     # A number may be an attribute of the function that is being made, or computed of one; a tensor never is.
     error.needs_values = is_symbolic and not _holds_tensor(value)
     return error

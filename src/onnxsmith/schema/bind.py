@@ -148,8 +148,7 @@ def _bind_unknown(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]
 def _place_keyword_input(op: OperatorDef, inputs: list[Any], position: int, name: str, value: Any) -> None:
     if position < len(inputs) and inputs[position] is not None:
         raise TooManyInputsError(
-            f"{op.qualified_name} got input '{name}' twice, by position and by keyword",
-            culprit=("attribute", name),
+            f"{op.qualified_name} got input '{name}' twice, by position and by keyword", culprit=name
         )
     # Whatever lies between is a hole: the input goes where the schema puts it and does not shift.
     inputs.extend([None] * (position + 1 - len(inputs)))
@@ -158,15 +157,12 @@ def _place_keyword_input(op: OperatorDef, inputs: list[Any], position: int, name
 
 def _read_output_count(op: OperatorDef, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise OutputCountError(
-            f"outputs= is a number of outputs, not {value!r}", culprit=("attribute", "outputs")
-        )
+        raise OutputCountError(f"outputs= is a number of outputs, not {value!r}", culprit="outputs")
     if not max(op.min_outputs, 1) <= value <= op.max_outputs:
         names = ", ".join(parameter.name for parameter in op.outputs)
         bound = "any number of" if op.max_outputs > 10_000 else str(op.max_outputs)
         raise OutputCountError(
-            f"{op.qualified_name} has {bound} outputs ({names}), not {value}",
-            culprit=("attribute", "outputs"),
+            f"{op.qualified_name} has {bound} outputs ({names}), not {value}", culprit="outputs"
         )
     return value
 
@@ -182,8 +178,7 @@ def _check_required(op: OperatorDef, plan: _Layout, inputs: list[Any], attribute
         for position in range(plan.fixed, len(inputs)):
             if inputs[position] is None:
                 raise MissingInputError(
-                    f"{op.qualified_name} takes no None among '{plan.variadic.name}'",
-                    culprit=("input", position),
+                    f"{op.qualified_name} takes no None among '{plan.variadic.name}'", culprit=position
                 )
     for attribute in plan.required_attributes:
         if attribute.name not in attributes:
@@ -218,7 +213,7 @@ def _too_many(op: OperatorDef, plan: _Layout, args: tuple[Any, ...]) -> TooManyI
     if plan.attribute_names:
         help_text += "; attributes are passed by keyword: " + ", ".join(plan.attribute_names)
     return TooManyInputsError(
-        f"{op.qualified_name} takes {takes}, got {len(args)}", help=help_text, culprit=("input", plan.fixed)
+        f"{op.qualified_name} takes {takes}, got {len(args)}", help=help_text, culprit=plan.fixed
     )
 
 
@@ -227,7 +222,7 @@ def _unknown_keyword(op: OperatorDef, plan: _Layout, name: str) -> UnknownAttrib
         return UnknownAttributeError(
             f"{op.qualified_name} takes '{name}' by position",
             help=f"{op.qualified_name}(a, b, …)",
-            culprit=("attribute", name),
+            culprit=name,
         )
     known = [*plan.attribute_names, *plan.input_positions]
     suggestion = did_you_mean(name, known)
@@ -237,7 +232,7 @@ def _unknown_keyword(op: OperatorDef, plan: _Layout, name: str) -> UnknownAttrib
     return UnknownAttributeError(
         f"{op.qualified_name} has no attribute '{name}' in version {op.since_version}",
         help=suggestion,
-        culprit=("attribute", name),
+        culprit=name,
     )
 
 

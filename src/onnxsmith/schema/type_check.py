@@ -57,7 +57,7 @@ def _not_allowed(op: OperatorDef, parameter: Parameter, position: int, name: str
     return DTypeNotAllowedError(
         f"{op.qualified_name} does not take {spelled(name)} as '{parameter.name}'",
         help=help_text,
-        culprit=("input", position),
+        culprit=position,
     )
 
 
@@ -81,5 +81,5 @@ def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> 
         f"got {spelled(first_name)} and {spelled(second_name)}",
         help="ONNX does not promote element types; convert one of them with x.astype(…)"
         + (_FLOAT64 if {first_name, second_name} == {"tensor(float)", "tensor(double)"} else ""),
-        culprit=("input", second_position),
+        culprit=second_position,
     )

@@ -92,8 +92,7 @@ def viewed(
         )
     if overlay is not None and not isinstance(overlay, Overlay):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
-            f"overlay is an onnxsmith.view.Overlay, not {described_type(type(overlay))}",
-            culprit=("attribute", "overlay"),
+            f"overlay is an onnxsmith.view.Overlay, not {described_type(type(overlay))}", culprit="overlay"
         )
     if model.is_proto_only:
         held, _ = beyond.from_proto(model.proto, "the model")

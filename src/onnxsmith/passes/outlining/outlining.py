@@ -85,7 +85,7 @@ def _check(model: object, by: object) -> None:
     check_model(model, "outline")
     if isinstance(by, type) or (not callable(by) and by not in ("repeats", "scopes")):
         raise AttributeValueError(
-            f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit=("attribute", "by")
+            f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit="by"
         )
 
 
@@ -98,7 +98,7 @@ def _asked(by: Callable[[ir.Node], object], graph: ir.Graph) -> list[str | None]
             raise AttributeValueError(
                 f"by gave {described_type(type(name))} for the node {node.op_type} {node.name!r}",
                 help="it gives the name of the part that a node is in, or None",
-                culprit=("attribute", "by"),
+                culprit="by",
             )
         found.append(name)
     return found

@@ -58,15 +58,14 @@ def _tensor(model: Model, ports: Mapping[str, Port], name: str, value: object) -
         raise ModelInputError(
             f"the model has no input '{name}'",
             help=did_you_mean(name, ports) or described_inputs(model.inputs, model.optional_inputs),
-            culprit=("attribute", name),
+            culprit=name,
         )
     if not isinstance(port.type, TensorType):
         raise ModelInputError(
-            f"input '{name}' is {port.type.described}, and only tensors can be bound",
-            culprit=("attribute", name),
+            f"input '{name}' is {port.type.described}, and only tensors can be bound", culprit=name
         )
     if value is None:
-        raise ModelInputError(f"None is no value for input '{name}'", culprit=("attribute", name))
+        raise ModelInputError(f"None is no value for input '{name}'", culprit=name)
     if isinstance(value, Weight) and not contradict(port.type, value.type):
         return named_tensor(value.tensor, name)
     try:

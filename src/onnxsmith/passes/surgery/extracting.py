@@ -43,7 +43,7 @@ def extract(
     results = list(graph.outputs) if outputs is None else _values(graph, known, outputs, "outputs")
     given = None if inputs is None else _values(graph, known, inputs, "inputs")
     if not results:
-        raise CutError("a part of a model has at least one output", culprit=("attribute", "outputs"))
+        raise CutError("a part of a model has at least one output", culprit="outputs")
     needed = needed_for(results, set(given or ()))
     if given is None:
         given = [each for each in required_inputs(graph) if each in needed.ends]
@@ -59,7 +59,7 @@ def _values(
     found = [find_value(graph, known, name, argument) for name in names_of(names, argument)]
     for position, value in enumerate(found):
         if value in found[:position]:
-            raise CutError(f"'{value.name}' is named twice in {argument}", culprit=("attribute", argument))
+            raise CutError(f"'{value.name}' is named twice in {argument}", culprit=argument)
     return found
 
 
@@ -84,7 +84,7 @@ def _check(graph: ir.Graph, inputs: list[ir.Value], outputs: list[ir.Value], nee
         raise CutError(
             f"the part would have open inputs: {', '.join(because)}",
             help=f"add {', '.join(repr(each) for each in missing)} to inputs, or what is made of it on the way",
-            culprit=("attribute", "inputs"),
+            culprit="inputs",
         )
     idle = [each.name for each in inputs if each not in needed.ends]
     if idle:
@@ -92,7 +92,7 @@ def _check(graph: ir.Graph, inputs: list[ir.Value], outputs: list[ir.Value], nee
         raise CutError(
             f"no output depends on {', '.join(repr(each) for each in idle)}{others} (outputs: {named})",
             help="leave it out of inputs",
-            culprit=("attribute", "inputs"),
+            culprit="inputs",
         )
     made = made_from(graph, given, needed.nodes)
     for value in outputs if inputs else ():
@@ -100,7 +100,7 @@ def _check(graph: ir.Graph, inputs: list[ir.Value], outputs: list[ir.Value], nee
             raise CutError(
                 f"output '{value.name}' depends on none of the inputs: it is made of weights alone",
                 help="leave it out of outputs, or extract it alone, without inputs",
-                culprit=("attribute", "outputs"),
+                culprit="outputs",
             )
 
 
@@ -125,19 +125,19 @@ def port_types(
             if not isinstance(said, ValueType):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
                 raise AnnotationError(
                     f"the type of '{value.name}' is {said!r}, and types are FLOAT[...] and the like",
-                    culprit=("attribute", "inputs"),
+                    culprit="inputs",
                 )
             if contradict(kind, said):
                 raise CutError(
                     f"input '{value.name}' is {kind.described} in the model, and {said.described} in inputs",
-                    culprit=("attribute", "inputs"),
+                    culprit="inputs",
                 )
             kind = said
         if isinstance(kind, TensorType) and kind.dtype is None:
             raise CutError(
                 f"the type of '{value.name}', which would be an input, is not known",
                 help=remedy.format(name=value.name),
-                culprit=("attribute", "inputs"),
+                culprit="inputs",
             )
         types[value] = kind
     own = {*held.graph.outputs}

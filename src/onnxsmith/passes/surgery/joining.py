@@ -73,9 +73,7 @@ def _check_model(given: object, called: str, position: int) -> None:
     if not isinstance(given, Model):
         hint = "make a model of it first: .to_model()" if hasattr(given, "to_model") else None
         raise CallError(
-            f"{called} takes models, not {described_type(type(given))}",
-            help=hint,
-            culprit=("input", position),
+            f"{called} takes models, not {described_type(type(given))}", help=hint, culprit=position
         )
 
 

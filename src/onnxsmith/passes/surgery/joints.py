@@ -85,7 +85,7 @@ def _given(first: ir.Graph, second: ir.Graph, given: Joints) -> list[Joint]:
         raise CallError(
             f"map is a mapping from outputs to inputs, not {described_type(type(given))}",
             help='map={"output": "input"}',
-            culprit=("attribute", "map"),
+            culprit="map",
         )
     sources = {each.name or "": each for each in (*first.inputs, *first.outputs)}
     targets = {each.name or "": each for each in second.inputs}
@@ -100,11 +100,11 @@ def _given(first: ir.Graph, second: ir.Graph, given: Joints) -> list[Joint]:
                 raise JoinError(
                     f"input '{target}' of the second model would be two values: "
                     f"'{other.source.name}' and '{source}'",
-                    culprit=("attribute", "map"),
+                    culprit="map",
                 )
             joints.append(joint)
     if not joints:
-        raise JoinError("map joins nothing", culprit=("attribute", "map"))
+        raise JoinError("map joins nothing", culprit="map")
     return joints
 
 
@@ -118,7 +118,7 @@ def _misdirected(first: ir.Graph, second: ir.Graph, source: str, target: str) ->
         return JoinError(
             f"'{source}' → '{target}' goes from the second model back to the first, which would be a circle",
             help=f"map goes from outputs of the first ({', '.join(gives)}) to inputs of the second",
-            culprit=("attribute", "map"),
+            culprit="map",
         )
     if source not in gives:
         error = unknown("output", source, gives, "map")

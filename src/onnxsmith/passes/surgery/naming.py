@@ -40,8 +40,7 @@ def names_of(given: object, argument: str) -> list[str]:
     for each in names:
         if not isinstance(each, str):
             raise CallError(
-                f"{argument} takes the names of values, not {described_type(type(each))}",
-                culprit=("attribute", argument),
+                f"{argument} takes the names of values, not {described_type(type(each))}", culprit=argument
             )
     return cast("list[str]", names)
 
@@ -55,7 +54,7 @@ def by_name(given: Mapping[str, T] | None, named: Mapping[str, T], called: str) 
         if not keys:
             return together
         wrong = keys[0]
-    raise CallError(f"{called} takes values by name, not {described_type(type(wrong))}", culprit=("input", 0))
+    raise CallError(f"{called} takes values by name, not {described_type(type(wrong))}", culprit=0)
 
 
 def value_names(graph: ir.Graph) -> set[str]:
@@ -86,7 +85,7 @@ def unknown(
     return UnknownNameError(
         f"the model has no {kind} {name!r}" + (f": {why}" if why else ""),
         help=meant or (f"the model has {listed}" if names else f"the model has no {kind}s"),
-        culprit=("attribute", argument),
+        culprit=argument,
     )
 
 
@@ -115,7 +114,7 @@ def new_names(given: NewNames, names: Collection[str], kind: str, argument: str)
         raise UnknownNameError(
             f"new {kind} names are a mapping from old names, or a function, not {type(given).__name__}",
             help=f'{argument}={{"old": "new"}}',
-            culprit=("attribute", argument),
+            culprit=argument,
         )
     found: dict[str, str] = {}
     known = names if isinstance(names, set | frozenset) else set(names)
@@ -155,8 +154,7 @@ def _checked(new: object, old: str, argument: str) -> str:
     if isinstance(new, str) and new:
         return new
     raise UnknownNameError(
-        f"the new name of '{old}' is {new!r}, and names are strings that are not empty",
-        culprit=("attribute", argument),
+        f"the new name of '{old}' is {new!r}, and names are strings that are not empty", culprit=argument
     )
 
 

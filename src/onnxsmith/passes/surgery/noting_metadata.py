@@ -36,6 +36,6 @@ def with_metadata(
             raise AttributeTypeError(
                 f"metadata is text, and '{key}' is {described_type(type(told))}",
                 help=f"with_metadata({{{key!r}: {str(told)!r}}})",
-                culprit=("attribute", key),
+                culprit=key,
             )
     return finished(held)

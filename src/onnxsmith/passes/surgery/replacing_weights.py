@@ -86,9 +86,7 @@ def replace_weights(
         given = by_name(weights, {}, "replace_weights")
     for name in given:
         if name not in known:
-            raise WeightError(
-                f"the model has no weight {name!r}", help=_help(name, list(known)), culprit=("input", 0)
-            )
+            raise WeightError(f"the model has no weight {name!r}", help=_help(name, list(known)), culprit=0)
     tensors = {name: _tensor(known[name], value) for name, value in given.items()}
     for name, tensor in tensors.items():
         known[name].put(tensor)
@@ -157,22 +155,20 @@ def _tensor(holder: WeightHolder, value: object) -> ir.TensorProtocol:
             place = Place("replace_weights", f"'{name}'", remedy=f"the weight is {dtype.name}")
             tensor = tensor_of(given_array(value, dtype, place), name)
         except (InputTypeError, LiteralError) as error:
-            raise WeightError(
-                f"weight '{name}': {error.message}", help=error.help, culprit=("input", 0)
-            ) from None
+            raise WeightError(f"weight '{name}': {error.message}", help=error.help, culprit=0) from None
     given, wanted, shape = DType(int(tensor.dtype)), dimensions_of(holder.tensor), dimensions_of(tensor)
     if given is not dtype:
         module = "np" if dtype.is_native else "ml_dtypes"
         raise WeightError(
             f"weight '{name}' is {dtype.spelling}, and was given {given.spelling}",
             help=f"convert it with .astype({module}.{dtype.spelling})",
-            culprit=("input", 0),
+            culprit=0,
         )
     if shape != wanted:
         is_turned = shape == wanted[::-1]
         raise WeightError(
             f"weight '{name}' has shape {describe_shape(wanted)}, and was given {describe_shape(shape)}",
             help="give it transposed: .T" if is_turned else "its shape is part of what the model computes",
-            culprit=("input", 0),
+            culprit=0,
         )
     return tensor

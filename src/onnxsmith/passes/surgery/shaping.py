@@ -159,7 +159,7 @@ class _Wanted:
                 raise DuplicateNameError(
                     f"there is a dimension '{size}' already, in '{names[size]}'",
                     help=f"if they are one size, give both another name: {name}='n', {size}='n'",
-                    culprit=("attribute", name),
+                    culprit=name,
                 )
 
     def settle(self) -> None:
@@ -192,22 +192,18 @@ class _Wanted:
                 raise AnnotationError(
                     f"the dimension '{name}' is an int or a name, not {given!r}",
                     help=f"with_shapes({name}=2), or with_shapes({name}='batch')",
-                    culprit=("attribute", name),
+                    culprit=name,
                 )
             self._refuse_name("input or output", name, ports)
         if not isinstance(given, Sequence):
             raise AnnotationError(
-                f"the shape of '{name}' is {given!r}, and a shape is a tuple of sizes and names",
-                culprit=("attribute", name),
+                f"the shape of '{name}' is {given!r}, and a shape is a tuple of sizes and names", culprit=name
             )
         value = ports[name]
         shape = _checked(name, tuple(given))  # pyright: ignore[reportUnknownArgumentType]  # checked one by one
         declared = self.held.type_of(value)
         if not isinstance(declared, TensorType):
-            raise ShapeError(
-                f"'{name}' is {declared.described}, and only tensors have a shape",
-                culprit=("attribute", name),
-            )
+            raise ShapeError(f"'{name}' is {declared.described}, and only tensors have a shape", culprit=name)
         self.shapes[value] = shape
         if declared.shape is None:
             for each in shape:
@@ -217,7 +213,7 @@ class _Wanted:
             raise ShapeError(
                 f"'{name}' has shape {describe_shape(declared.shape)}, and was given {describe_shape(shape)}: "
                 f"{len(shape)} dimensions for {len(declared.shape)}",
-                culprit=("attribute", name),
+                culprit=name,
             )
         for before, after in zip(declared.shape, shape, strict=True):
             self._add_port_dimension(name, before, after)
@@ -253,7 +249,7 @@ class _Wanted:
     def _refuse_two(self, name: str, one: object, said_by: str, other: object, other_said_by: str) -> None:
         raise ShapeError(
             f"dimension '{name}' would be {one!r} by {said_by}, and {other!r} by {other_said_by}",
-            culprit=("attribute", other_said_by.partition("=")[0]),
+            culprit=other_said_by.partition("=")[0],
         )
 
     def _refuse_name(self, kind: str, name: str, known: Mapping[str, object]) -> None:
@@ -261,7 +257,7 @@ class _Wanted:
         raise UnknownNameError(
             f"the model has no {kind} '{name}'",
             help=did_you_mean(name, known) or f"it has {listed}",
-            culprit=("attribute", name),
+            culprit=name,
         )
 
 
@@ -277,7 +273,7 @@ def _checked(name: str, given: tuple[object, ...]) -> Shape:
     except AnnotationError as error:
         reason = error.message.rpartition(": ")[2]
         shown = given[0] if len(given) == 1 else given
-        raise AnnotationError(f"{name}={shown!r}: {reason}", culprit=("attribute", name)) from None
+        raise AnnotationError(f"{name}={shown!r}: {reason}", culprit=name) from None
 
 
 # -- through the model ---------------------------------------------------------------------------------------

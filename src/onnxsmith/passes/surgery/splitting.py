@@ -47,20 +47,18 @@ def split(model: Model, at: str | Sequence[str | Sequence[str]]) -> tuple[Model,
 def _cuts(graph: ir.Graph, at: str | Sequence[str | Sequence[str]]) -> list[list[ir.Value]]:
     known = values_by_name(graph)
     if not isinstance(at, str | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-        raise CallError(
-            f"at takes the names of values, not {described_type(type(at))}", culprit=("attribute", "at")
-        )
+        raise CallError(f"at takes the names of values, not {described_type(type(at))}", culprit="at")
     parts = [at] if isinstance(at, str) else at
     cuts = [[find_value(graph, known, name, "at") for name in names_of(cut, "at")] for cut in parts]
     if not cuts or not all(cuts):
-        raise CutError("a cut is at one value at least", culprit=("attribute", "at"))
+        raise CutError("a cut is at one value at least", culprit="at")
     for value in (each for cut in cuts for each in cut):
         maker = value.producer()
         if value.name in graph.initializers or (maker is not None and _is_constant(maker)):
             raise CutError(
                 f"'{value.name}' is a weight: every model that reads it has it, and none hands it on",
                 help="leave it out of at",
-                culprit=("attribute", "at"),
+                culprit="at",
             )
     return cuts
 
@@ -81,12 +79,10 @@ def _stages(graph: ir.Graph, cuts: Sequence[Sequence[ir.Value]]) -> list[set[ir.
             raise CutError(
                 f"nothing is computed in front of the cut at {names}: {before}",
                 help="name values in the order in which they are computed",
-                culprit=("attribute", "at"),
+                culprit="at",
             )
         if not nodes:
-            raise CutError(
-                f"nothing is computed behind the cut at {_named(cuts[-1:])}", culprit=("attribute", "at")
-            )
+            raise CutError(f"nothing is computed behind the cut at {_named(cuts[-1:])}", culprit="at")
         stages.append(nodes)
         done.update(value for node in nodes for value in node.outputs)
     for nodes, results in zip(stages, [*cuts, list(graph.outputs)], strict=True):

@@ -142,15 +142,14 @@ def _targets(version: GivenVersion | Mapping[str, GivenVersion]) -> dict[str, in
         if not registry.is_known_domain(domain):
             raise AttributeValueError(
                 f"nothing is known of the domain '{domain}', so nothing of it can be converted",
-                culprit=("attribute", "version"),
+                culprit="version",
             )
         newest = registry.latest_version(domain)
         number = newest if isinstance(each, str) and each == "newest" else _number(domain, each)
         if not 1 <= number <= newest:
             called = f"opset {number} of {domain}" if domain else f"opset {number}"
             raise AttributeValueError(
-                f"{called} is not there: the installed onnx has versions 1 to {newest}",
-                culprit=("attribute", "version"),
+                f"{called} is not there: the installed onnx has versions 1 to {newest}", culprit="version"
             )
         targets[domain] = number
     return targets
@@ -165,14 +164,14 @@ def _number(domain: str, given: object) -> int:
         raise AttributeValueError(
             f"which version of {domain} the installed ONNX Runtime loads is not known",
             help='"runtime" is for the standard domain; name a version here, or "newest"',
-            culprit=("attribute", "version"),
+            culprit="version",
         )
     try:
         return operator.index(given)  # pyright: ignore[reportArgumentType]  # users may give anything
     except TypeError:
         raise AttributeTypeError(
             f'a version of an opset is an int, "newest" or "runtime", and this is {given!r}',
-            culprit=("attribute", "version"),
+            culprit="version",
         ) from None
 
 

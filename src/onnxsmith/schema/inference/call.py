@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import AttributeValueError, Culprit, OnnxsmithError, ShapeError, TensorIndexError
+from onnxsmith.errors import AttributeValueError, GivenCulprit, OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.registry import Registry
 from onnxsmith.schema.definition import AttributeReference, OperatorDef
 from onnxsmith.schema.inference.known import BodyOutputs, Known
@@ -164,17 +164,17 @@ class Call:
         where = "of unknown shape" if shape is None else f"of shape {describe_shape(shape)}"
         return f"{self.input_name(position)} {where}"
 
-    def index_error(self, message: str, culprit: Culprit | None = None) -> TensorIndexError:
+    def index_error(self, message: str, culprit: GivenCulprit | None = None) -> TensorIndexError:
         """The error for an index that no element has."""
         return TensorIndexError(f"{self.op.qualified_name} {message}", culprit=culprit)
 
-    def shape_error(self, message: str, culprit: Culprit | None = None) -> ShapeError:
+    def shape_error(self, message: str, culprit: GivenCulprit | None = None) -> ShapeError:
         """An error that begins with the operator's name."""
         return ShapeError(f"{self.op.qualified_name} {message}", culprit=culprit)
 
     def attribute_error(self, name: str, message: str) -> AttributeValueError:
         """An error about an attribute that begins with the operator's name."""
-        return AttributeValueError(f"{self.op.qualified_name} {message}", culprit=("attribute", name))
+        return AttributeValueError(f"{self.op.qualified_name} {message}", culprit=name)
 
     def axis(self, name: str, default: int, position: int, rank: int, extra: int = 0) -> int:
         """An axis attribute as an index from the front; `extra` more than `rank` are allowed at the end."""
@@ -200,7 +200,7 @@ class Call:
         """An error about axes that come from an attribute or an input."""
         if isinstance(source, str):
             return self.attribute_error(source, message)
-        return self.shape_error(message, ("input", source))
+        return self.shape_error(message, source)
 
     def _out_of_range(self, name: str, axis: int, position: int, rank: int) -> str:
         allowed = f"it is from {-rank} to {rank - 1}" if rank else "a scalar has no axes"

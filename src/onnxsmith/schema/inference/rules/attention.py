@@ -15,9 +15,7 @@ def _heads(call: Call, position: int, shape: Shape | None, name: str) -> Shape |
     if len(shape) == 4:
         return shape
     if len(shape) != 3:
-        raise call.shape_error(
-            f"needs three or four axes, not {call.described(position)}", ("input", position)
-        )
+        raise call.shape_error(f"needs three or four axes, not {call.described(position)}", position)
     heads: Dimension = call.attribute(name)
     if isinstance(heads, int) and heads <= 0:
         raise call.attribute_error(name, f"needs a positive number of heads, not {name}={heads}")
@@ -74,7 +72,7 @@ def _present(call: Call, position: int, now: Shape | None) -> Shape | None:
         if symbolic.compare_equal(past[axis], now[axis]) is False:
             raise call.shape_error(
                 f"cannot join {call.described(position)} with what comes in, of shape {describe_shape(now)}",
-                ("input", position),
+                position,
             )
     return past[0], past[1], symbolic.add(past[2], now[2]), past[3]
 
@@ -85,7 +83,7 @@ def flex_attention(call: Call) -> Result:
     for position in range(3):
         shape = call.shape(position)
         if shape is not None and len(shape) != 4:
-            raise call.shape_error(f"needs four axes, not {call.described(position)}", ("input", position))
+            raise call.shape_error(f"needs four axes, not {call.described(position)}", position)
     wide = None if value is None else value[3]
     if query is None:
         return (tensor(call.dtype(0, 1, 2), None),)
@@ -117,12 +115,11 @@ def causal_conv(call: Call) -> Result:
         return None
     bias = call.shape(2)
     if bias is not None and len(bias) != 1:
-        raise call.shape_error(f"needs one number for each channel, not {call.described(2)}", ("input", 2))
+        raise call.shape_error(f"needs one number for each channel, not {call.described(2)}", 2)
     channels = weights[0] if weights else None
     if isinstance(channels, int) and isinstance(shape[1], int) and channels != shape[1]:
         raise call.shape_error(
-            f"needs one filter for each of the {counted(shape[1], 'channel')}, not {call.described(1)}",
-            ("input", 1),
+            f"needs one filter for each of the {counted(shape[1], 'channel')}, not {call.described(1)}", 1
         )
     past = call.shape(3)
     size = symbolic.sub(weights[-1], 1) if weights else None
@@ -142,7 +139,7 @@ def linear_attention(call: Call) -> Result:
         given = call.shape(position) if call.input(position) is not None else None
         if given is not None and len(given) != rank:
             message = f"needs {rank} dimensions, not {call.described(position)}"
-            raise call.shape_error(message, ("input", position))
+            raise call.shape_error(message, position)
     _check_batches_and_times(call)
     if query is None:
         return None
@@ -166,5 +163,5 @@ def _check_batches_and_times(call: Call) -> None:
                 raise call.shape_error(
                     f"needs one {called} for all, not {query[axis]} and {shape[axis]} in {call.described(0)} "
                     f"and {call.described(position)}",
-                    ("input", position),
+                    position,
                 )

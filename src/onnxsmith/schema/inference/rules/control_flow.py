@@ -26,7 +26,7 @@ def if_(call: Call) -> Result:
     if len(chosen) != len(other):
         raise InferenceError(
             f"If gives {counted(len(chosen), 'output')} in then_branch and {len(other)} in else_branch",
-            culprit=("attribute", "else_branch"),
+            culprit="else_branch",
         )
     condition = call.array(0)
     if condition is not None and condition.size == 1:
@@ -39,7 +39,7 @@ def if_(call: Call) -> Result:
             raise InferenceError(
                 f"If gives {different.left.described} in then_branch and {different.right.described} "
                 f"in else_branch as output {position}",
-                culprit=("attribute", "else_branch"),
+                culprit="else_branch",
             ) from None
     return tuple(out)
 
@@ -52,7 +52,7 @@ def loop(call: Call) -> Result:
         raise InferenceError(
             f"Loop carries {counted(len(initial), 'value')}, but its body gives {counted(len(body), 'output')}: "
             f"a condition and {counted(len(body) - 1, 'value')}",
-            culprit=("attribute", "body"),
+            culprit="body",
         )
     out: list[Known] = []
     for position, before in enumerate(initial):
@@ -66,7 +66,7 @@ def loop(call: Call) -> Result:
             raise InferenceError(
                 f"Loop starts {call.input_name(2 + position)} with {different.left.described}, "
                 f"but its body gives {different.right.described}",
-                culprit=("input", 2 + position),
+                culprit=2 + position,
             ) from None
     turns = _turns(call, body[0])
     out.extend(_stacked(each, turns, 0) for each in body[1 + len(initial) :])
@@ -117,7 +117,7 @@ def scan(call: Call) -> Result:
             raise call.shape_error(
                 f"scans inputs of different lengths: {length} before, and {size} "
                 f"in {call.described(states + position)}",
-                ("input", states + position),
+                states + position,
             )
         length = meet_dimension(length, size)
     out = [_carried(call, position, body) for position in range(min(states, len(body)))]
@@ -136,7 +136,7 @@ def _carried(call: Call, position: int, body: BodyOutputs) -> Known:
         raise InferenceError(
             f"Scan starts {call.input_name(position)} with {different.left.described}, "
             f"but its body gives {different.right.described}",
-            culprit=("input", position),
+            culprit=position,
         ) from None
 
 
@@ -154,7 +154,7 @@ def scan_with_batch(call: Call) -> Result:
             if isinstance(batch, int) and isinstance(shape[0], int) and batch != shape[0]:
                 raise call.shape_error(
                     f"has batches of different sizes: {batch} before, and {shape[0]} in {call.described(position)}",
-                    ("input", position),
+                    position,
                 )
             batch = meet_dimension(batch, shape[0])
             length = meet_dimension(length, shape[1]) if position > states and len(shape) > 1 else length

@@ -112,8 +112,7 @@ def prelu(call: Call) -> Result:
         result = _broadcast_pair(call, shape, slope)
         if result is not None and len(result) > len(shape):
             raise call.shape_error(
-                f"cannot broadcast {call.described(1)} to {call.described(0)}: it has more dimensions",
-                ("input", 1),
+                f"cannot broadcast {call.described(1)} to {call.described(0)}: it has more dimensions", 1
             )
         if result is not None:
             shape = tuple(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
+from onnxsmith.errors import GivenCulprit
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.call import LARGEST_CONTENT, Array, Call, Result, rule, tensor
@@ -43,15 +44,15 @@ def constant_of_shape(call: Call) -> Result:
     dtype = DType.FLOAT if value is None else DType.from_numpy(value.dtype)
     entries, given = call.entries(0), call.shape(0)
     if given is not None and len(given) != 1:
-        raise call.shape_error(f"needs a list of sizes, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a list of sizes, not {call.described(0)}", 0)
     if entries is None:
         rank = call.length(0)
         return (tensor(dtype, None if rank is None else (None,) * rank),)
-    shape = checked_shape(call, entries, ("input", 0))
+    shape = checked_shape(call, entries, 0)
     return (Known(TensorType(dtype, shape), _filled(shape, value)),)
 
 
-def checked_shape(call: Call, entries: tuple[Dimension, ...], culprit: Any) -> Shape:
+def checked_shape(call: Call, entries: tuple[Dimension, ...], culprit: GivenCulprit) -> Shape:
     """Entries that become a shape."""
     for each in entries:
         if isinstance(each, int) and each < 0:
@@ -79,7 +80,7 @@ def range_(call: Call) -> Result:
     ):  # runtimes take vectors of one number in the kernels that do not have it
         for position in range(3):
             if call.shape(position):
-                raise call.shape_error(f"needs scalars, not {call.described(position)}", ("input", position))
+                raise call.shape_error(f"needs scalars, not {call.described(position)}", position)
     if dtype is not None and dtype in (DType.INT64, DType.INT32, DType.INT16):
         return (_integer_range(call, dtype),)
     start, limit, delta = (call.array(position) for position in range(3))
@@ -107,7 +108,7 @@ def _integer_range(call: Call, dtype: DType) -> Known:
     if call.input(2) is None:
         delta = 1
     if delta == 0:
-        raise call.shape_error("cannot step by 0", ("input", 2))
+        raise call.shape_error("cannot step by 0", 2)
     if isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int):
         numbers = range(start, limit, delta)
         data = tuple(numbers) if len(numbers) <= LARGEST_CONTENT else None
@@ -125,14 +126,14 @@ def _integer_range(call: Call, dtype: DType) -> Known:
 def random_of_shape(call: Call) -> Result:
     dtype = call.given_dtype("dtype") or DType.FLOAT
     shape = call.integers("shape")
-    return (tensor(dtype, None if shape is None else checked_shape(call, shape, ("attribute", "shape"))),)
+    return (tensor(dtype, None if shape is None else checked_shape(call, shape, "shape")),)
 
 
 @rule("RandomNormalLike", "RandomUniformLike", "Bernoulli", "EyeLike")
 def like_input(call: Call) -> Result:
     shape = call.shape(0)
     if call.op.name == "EyeLike" and shape is not None and len(shape) != 2:
-        raise call.shape_error(f"needs a matrix, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a matrix, not {call.described(0)}", 0)
     return (tensor(call.given_dtype("dtype") or call.dtype(0), shape),)
 
 
@@ -140,6 +141,6 @@ def like_input(call: Call) -> Result:
 def multinomial(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) != 2:
-        raise call.shape_error(f"needs a matrix of log-probabilities, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a matrix of log-probabilities, not {call.described(0)}", 0)
     dtype = call.given_dtype("dtype") or DType.INT32
     return (tensor(dtype, (shape[0] if shape else None, call.integer("sample_size", 1))),)

@@ -38,7 +38,7 @@ def _check_indices(call: Call, axis: int, size: Dimension) -> None:
         if not -size <= each < size:
             allowed = f"it is from {-size} to {size - 1}" if size else "the axis is empty"
             raise call.index_error(
-                f"cannot take index {each} along axis {axis} of {call.described(0)}: {allowed}", ("input", 1)
+                f"cannot take index {each} along axis {axis} of {call.described(0)}: {allowed}", 1
             )
 
 
@@ -66,7 +66,7 @@ def gather_elements(call: Call) -> Result:
                 raise call.shape_error(
                     f"cannot take {call.described(1)} from {call.described(0)}: "
                     f"axis {position} is {wanted} and {size}",
-                    ("input", 1),
+                    1,
                 )
     return (tensor(call.dtype(0), indices),)
 
@@ -76,7 +76,7 @@ def _check_rank_of_indices(call: Call, shape: Shape, indices: Shape | None) -> N
         raise call.shape_error(
             f"needs {call.input_name(0)} and {call.input_name(1)} of one rank, "
             f"not {call.described(0)} and {call.described(1)}",
-            ("input", 1),
+            1,
         )
 
 
@@ -94,7 +94,7 @@ def gather_nd(call: Call) -> Result:
         raise call.shape_error(
             f"cannot index {call.described(0)} with {call.described(1)}: "
             f"{taken} coordinates for {len(shape)} axes",
-            ("input", 1),
+            1,
         )
     return (tensor(dtype, indices[:-1] + shape[taken:]),)
 
@@ -106,7 +106,7 @@ def scatter(call: Call) -> Result:
         call.axis("axis", -2, 0, len(shape))
         places = call.shape(2) if call.input(2) is not None else None
         if places is not None and (len(places) != 1 or _are_other_sizes(places[0], shape[0])):
-            raise call.shape_error(f"needs one place for each batch, not {call.described(2)}", ("input", 2))
+            raise call.shape_error(f"needs one place for each batch, not {call.described(2)}", 2)
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
@@ -141,7 +141,7 @@ def slice_(call: Call) -> Result:
             continue
         step = steps[position] if steps is not None and position < len(steps) else 1
         if step == 0:
-            raise call.shape_error(f"cannot step by 0 along axis {axis} of {call.described(0)}", ("input", 4))
+            raise call.shape_error(f"cannot step by 0 along axis {axis} of {call.described(0)}", 4)
         start, end = starts[position], ends[position]
         out[axis] = slice_length(shape[axis], start, end, step) if isinstance(step, int) else None
     data = _sliced(call, starts, ends, steps) if rank == 1 and out[0] is not None else None
@@ -202,7 +202,7 @@ def top_k(call: Call) -> Result:
     if isinstance(count, int) and isinstance(size, int) and count > size:
         raise call.shape_error(
             f"cannot take {count} elements along axis {axis} of {call.described(0)}: it has {size}",
-            ("input", 1) if call.op.since_version >= 10 else ("attribute", "k"),
+            1 if call.op.since_version >= 10 else "k",
         )
     if isinstance(count, int) and count < 0:
         count = None
@@ -216,7 +216,7 @@ def one_hot(call: Call) -> Result:
     if depth is None and (array := call.array(1)) is not None and array.size == 1 and array.dtype.kind == "f":
         number = float(array.item())
         if not math.isfinite(number):
-            raise call.shape_error(f"cannot count to a depth of {number}", ("input", 1))
+            raise call.shape_error(f"cannot count to a depth of {number}", 1)
         depth = int(number)
     if indices is None:
         return (tensor(dtype, None),)
@@ -275,7 +275,7 @@ def unique(call: Call) -> Result:
 def rearranged(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
-        raise call.shape_error(f"needs at least two axes, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs at least two axes, not {call.described(0)}", 0)
     if shape is not None and call.op.name == "ReverseSequence":
         _check_lengths(call, shape)
     return same_as_input(call)
@@ -290,7 +290,7 @@ def _check_lengths(call: Call, shape: Shape) -> None:
     if isinstance(count, int) and isinstance(shape[axis], int) and count != shape[axis]:
         raise call.shape_error(
             f"needs one length for each entry of axis {axis} of {call.described(0)}, not {call.described(1)}",
-            ("input", 1),
+            1,
         )
 
 
@@ -308,8 +308,7 @@ def center_crop_pad(call: Call) -> Result:
     axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", 0, len(shape))
     if sizes is not None and len(sizes) != len(axes):
         raise call.shape_error(
-            f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes",
-            ("input", 1),
+            f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes", 1
         )
     out = list(shape)
     for position, axis in enumerate(axes):

@@ -25,7 +25,7 @@ def concat(call: Call) -> Result:
         return (tensor(dtype, None),)
     base = shapes[first] or ()
     if not base:
-        raise call.shape_error(f"cannot join scalars: {call.input_name(first)} has no axes", ("input", first))
+        raise call.shape_error(f"cannot join scalars: {call.input_name(first)} has no axes", first)
     axis = call.axis("axis", 1, first, len(base))
     out = _joined_shape(call, shapes, base, axis, first)
     return (Known(TensorType(dtype, out), _joined(call, axis) if len(base) == 1 else None),)
@@ -42,7 +42,7 @@ def _joined_shape(call: Call, shapes: Sequence[Shape | None], base: Shape, axis:
             raise call.shape_error(
                 f"cannot join {call.described(first)} and {call.described(position)}: the ranks are "
                 f"{len(base)} and {len(shape)}",
-                ("input", position),
+                position,
             )
         total = symbolic.add(total, shape[axis])
         if shape != base:
@@ -68,7 +68,7 @@ def _cannot_join(
     return call.shape_error(
         f"cannot join {call.described(before)} and {call.described(position)} along axis {axis}: "
         f"axis {other} is {held} and {None if shape is None else shape[other]}",
-        ("input", position),
+        position,
     )
 
 
@@ -123,14 +123,14 @@ def split(call: Call) -> Result:
     elif len(sizes) != count:
         raise call.shape_error(
             f"has {counted(count, 'output')} but {counted(len(sizes), 'size')} in split",
-            ("input", 1) if since >= 13 else None,
+            1 if since >= 13 else None,
         )
     else:
         total = _sum(sizes)
         if isinstance(total, int) and isinstance(whole, int) and total != whole:
             raise call.shape_error(
                 f"cannot split axis {axis} of {call.described(0)} into {tuple(sizes)}: that is {total}, not {whole}",
-                ("input", 1) if since >= 13 else ("attribute", "split"),
+                1 if since >= 13 else "split",
             )
     pieces = _pieces(call, sizes) if len(shape) == 1 else [None] * count
     return tuple(
@@ -144,7 +144,7 @@ def _even(call: Call, axis: int, whole: Dimension, count: int) -> tuple[Dimensio
     if call.op.since_version < 18 or call.attribute("num_outputs") is None:
         if isinstance(whole, int) and whole % count:
             raise call.shape_error(
-                f"cannot split axis {axis} of {call.described(0)} into {count} equal parts", ("input", 0)
+                f"cannot split axis {axis} of {call.described(0)} into {count} equal parts", 0
             )
         return (symbolic.floordiv(whole, count),) * count
     parts = call.integer("num_outputs", count)

@@ -26,7 +26,7 @@ def _rows(call: Call) -> Dimension:
     if shape is None:
         return None
     if len(shape) > 2:
-        raise call.shape_error(f"needs a matrix of one sample per row, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a matrix of one sample per row, not {call.described(0)}", 0)
     return shape[0] if len(shape) == 2 else 1
 
 

@@ -67,9 +67,7 @@ def product_shape(
         return None
     if not left or not right:
         position = first if not left else second
-        raise call.shape_error(
-            f"cannot multiply a scalar: {call.input_name(position)} has no axes", ("input", position)
-        )
+        raise call.shape_error(f"cannot multiply a scalar: {call.input_name(position)} has no axes", position)
     inner, other = left[-1], right[-2:][0]
     if isinstance(inner, int) and isinstance(other, int) and inner != other:
         raise _cannot_multiply(call, first, second, f"the inner dimensions are {inner} and {other}", turned)
@@ -97,9 +95,7 @@ def gemm(call: Call) -> Result:
     for position in (0, 1):
         shape = call.shape(position)
         if shape is not None and len(shape) != 2:
-            raise call.shape_error(
-                f"multiplies matrices, not {call.described(position)}", ("input", position)
-            )
+            raise call.shape_error(f"multiplies matrices, not {call.described(position)}", position)
     turned = (call.integer("transA", 0), call.integer("transB", 0))
     left = _transposed(call.shape(0), turned[0]) or (None, None)
     right = _transposed(call.shape(1), turned[1]) or (None, None)
@@ -120,10 +116,10 @@ def _check_addend(call: Call, out: Shape) -> None:
             raise call.shape_error(
                 f"cannot add {call.described(2)} to a product of shape {describe_shape(out)}: "
                 f"axis {-1 - axis} is {size}, not {wanted} or 1",
-                ("input", 2),
+                2,
             )
     if len(addend) > 2:
-        raise call.shape_error(f"cannot add {call.described(2)} to a matrix", ("input", 2))
+        raise call.shape_error(f"cannot add {call.described(2)} to a matrix", 2)
 
 
 _LABEL = re.compile(r"\.\.\.|[A-Za-z]")
@@ -161,7 +157,7 @@ def einsum(call: Call) -> Result:
         if spare < 0 or (spare > 0 and not extra):
             raise call.shape_error(
                 f"cannot read {call.described(position)} as {read.inputs[position]!r} of equation={equation!r}",
-                ("input", position),
+                position,
             )
         rest = _label(call, equation, position, shape, labels, spare, sizes, rest)
     if read.output is not None:
@@ -201,7 +197,7 @@ def _label(
                 raise call.shape_error(
                     f"cannot broadcast the '...' of {call.described(position)} in equation={equation!r}: "
                     f"{mismatch.left} and {mismatch.right}",
-                    ("input", position),
+                    position,
                 ) from None
             axis += spare
             continue
@@ -210,7 +206,7 @@ def _label(
             raise call.shape_error(
                 f"cannot use {call.described(position)} in equation={equation!r}: "
                 f"{label!r} is {held} before and {size} here",
-                ("input", position),
+                position,
             )
         sizes[label] = broadcast_dimension(held, size)
         axis += 1
@@ -224,5 +220,5 @@ def determinant(call: Call) -> Result:
         return (tensor(call.dtype(0), None),)
     rows, columns = shape[-2:] if len(shape) > 1 else (0, 1)
     if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
-        raise call.shape_error(f"needs square matrices, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs square matrices, not {call.described(0)}", 0)
     return (tensor(call.dtype(0), shape[:-2]),)

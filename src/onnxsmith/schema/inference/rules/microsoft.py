@@ -65,7 +65,7 @@ def expand_dims(call: Call) -> Result:
         return (tensor(call.dtype(0), (None,) * rank),)
     if not -rank <= axis < rank:
         raise call.shape_error(
-            f"cannot put axis {axis} into {call.described(0)}: it is from {-rank} to {rank - 1}", ("input", 1)
+            f"cannot put axis {axis} into {call.described(0)}: it is from {-rank} to {rank - 1}", 1
         )
     axis = axis + rank if axis < 0 else axis
     return (tensor(call.dtype(0), (*shape[:axis], 1, *shape[axis:])),)
@@ -156,7 +156,7 @@ def multi_head_attention(call: Call) -> Result:
 def group_query_attention(call: Call) -> Result:
     query, dtype = call.shape(0), call.dtype(0, 1, 2)
     if query is not None and len(query) < 2:
-        raise call.shape_error(f"needs a batch and more, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a batch and more, not {call.described(0)}", 0)
     heads, shared = call.attribute("num_heads"), call.attribute("kv_num_heads")
     out: Shape | None = query
     if (

@@ -26,7 +26,7 @@ def along_axis(call: Call) -> Result:
 def normalise(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
-        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", 0)
     if call.op.name == "MeanVarianceNormalization" and shape is not None:
         call.check_axes(call.integers("axes") or (0, 2, 3), "axes", 0, len(shape), may_repeat=True)
     return same_as_input(call)
@@ -75,14 +75,12 @@ def batch_normalization(call: Call) -> Result:
         if given is None:
             continue
         if len(given) != 1:
-            raise call.shape_error(
-                f"needs one value per channel, not {call.described(position)}", ("input", position)
-            )
+            raise call.shape_error(f"needs one value per channel, not {call.described(position)}", position)
         if isinstance(channels, int) and isinstance(given[0], int) and channels != given[0]:
             raise call.shape_error(
                 f"cannot apply {call.described(position)} to {call.described(0)}: "
                 f"the input has {channels} channels",
-                ("input", position),
+                position,
             )
         channels = meet_dimension(channels, given[0])
     statistics = tensor(call.dtype(3, 4), (channels,))
@@ -101,14 +99,14 @@ def loss(call: Call) -> Result:
     dtype = call.dtype(0, 2)
     scores, labels, weights = call.shape(0), call.shape(1), call.shape(2)
     if scores is not None and len(scores) < 2:
-        raise call.shape_error(f"needs a batch and a class axis, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a batch and a class axis, not {call.described(0)}", 0)
     if weights is not None and len(weights) != 1:
-        raise call.shape_error(f"needs one weight for each class, not {call.described(2)}", ("input", 2))
+        raise call.shape_error(f"needs one weight for each class, not {call.described(2)}", 2)
     if scores is not None and labels is not None and len(labels) != len(scores) - 1:
         raise call.shape_error(
             f"needs {call.input_name(1)} of rank {len(scores) - 1} for {call.described(0)}, "
             f"not {call.described(1)}",
-            ("input", 1),
+            1,
         )
     if scores is not None and labels is not None:
         wanted = (*scores[:1], *scores[2:])
@@ -117,11 +115,11 @@ def loss(call: Call) -> Result:
             raise call.shape_error(
                 f"needs {call.input_name(1)} of shape {describe_shape(wanted)} for {call.described(0)}, "
                 f"not {call.described(1)}",
-                ("input", 1),
+                1,
             )
     if scores is not None and weights is not None and symbolic.compare_equal(scores[1], weights[0]) is False:
         raise call.shape_error(
-            f"needs one weight for each class, not {call.described(2)} for {call.described(0)}", ("input", 2)
+            f"needs one weight for each class, not {call.described(2)} for {call.described(0)}", 2
         )
     is_scalar = call.string("reduction", "mean") != "none"
     return tensor(dtype, () if is_scalar else labels), tensor(dtype, scores)

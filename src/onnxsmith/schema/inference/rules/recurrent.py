@@ -15,7 +15,7 @@ def recurrent(call: Call) -> Result:
     dtype = call.dtype(0, 1, 2)
     for position, given in enumerate((shape, weights, recurrence)):
         if given is not None and len(given) != 3:
-            raise call.shape_error(f"needs three axes, not {call.described(position)}", ("input", position))
+            raise call.shape_error(f"needs three axes, not {call.described(position)}", position)
     directions = 2 if call.string("direction", "forward") == "bidirectional" else 1
     hidden: Dimension = call.attribute("hidden_size")
     if hidden is None and recurrence is not None:

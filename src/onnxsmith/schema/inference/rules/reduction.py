@@ -25,7 +25,7 @@ def reduce_axes(call: Call) -> Result:
     axes: Sequence[Dimension] | None = call.integers("axes") if source == "axes" else call.entries(1)
     listed = call.shape(1) if source == 1 and call.input(1) is not None else None
     if listed is not None and len(listed) > 1:
-        raise call.shape_error(f"needs a list of axes, not {call.described(1)}", ("input", 1))
+        raise call.shape_error(f"needs a list of axes, not {call.described(1)}", 1)
     if source == 1 and call.input(1) is not None and axes is None:
         return (tensor(dtype, _unknown_axes(shape, call.shape(1), keeps)),)
     if not axes:

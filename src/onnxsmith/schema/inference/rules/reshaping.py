@@ -33,16 +33,16 @@ def _reshaped(call: Call, shape: Shape | None, target: tuple[Dimension, ...]) ->
     for position, each in enumerate(target):
         if each == -1:
             if open_axis is not None:
-                raise call.shape_error(f"has more than one -1 in shape {target}", ("input", 1))
+                raise call.shape_error(f"has more than one -1 in shape {target}", 1)
             open_axis = position
         elif isinstance(each, int) and each < -1:
-            raise call.shape_error(f"cannot make the dimension {each} in shape {target}", ("input", 1))
+            raise call.shape_error(f"cannot make the dimension {each} in shape {target}", 1)
         elif each == 0 and not keeps_zero:
             if shape is not None and position >= len(shape):
                 raise call.shape_error(
                     f"copies dimension {position} of {call.described(0)}, which has {len(shape)} "
                     f"(a 0 in shape {target} stands for the input's dimension)",
-                    ("input", 1),
+                    1,
                 )
             copied.add(position)
             each = None if shape is None else shape[position]
@@ -111,7 +111,7 @@ def _cannot_reshape(call: Call, target: tuple[Dimension, ...]) -> Exception:
     size = symbolic.product(call.shape(0) or ())
     elements = "its elements" if size is None else f"its {size} elements"
     return call.shape_error(
-        f"cannot reshape {call.described(0)} to {describe_shape(target)}: {elements} do not fit", ("input", 1)
+        f"cannot reshape {call.described(0)} to {describe_shape(target)}: {elements} do not fit", 1
     )
 
 
@@ -120,7 +120,7 @@ def expand(call: Call) -> Result:
     shape, dtype, target = call.shape(0), call.dtype(0), call.entries(1)
     listed = call.shape(1)
     if listed is not None and len(listed) != 1:
-        raise call.shape_error(f"needs a list of sizes, not {call.described(1)}", ("input", 1))
+        raise call.shape_error(f"needs a list of sizes, not {call.described(1)}", 1)
     if target is None:
         rank = call.length(1)
         if rank is None or shape is None:
@@ -143,7 +143,7 @@ def expand(call: Call) -> Result:
             raise call.shape_error(
                 f"cannot expand {call.described(0)} to {describe_shape(target)}: "
                 f"axis {position - rank} is {size}, not {wanted} or 1",
-                ("input", 1),
+                1,
             )
         out.append(broadcast_dimension(size, wanted))
     known = call.inputs[0]
@@ -163,8 +163,7 @@ def tile(call: Call) -> Result:
         return (tensor(dtype, (None,) * len(shape)),)
     if len(repeats) != len(shape):
         raise call.shape_error(
-            f"needs one entry of repeats per axis of {call.described(0)}, not {describe_shape(repeats)}",
-            ("input", 1),
+            f"needs one entry of repeats per axis of {call.described(0)}, not {describe_shape(repeats)}", 1
         )
     return (
         tensor(dtype, tuple(symbolic.mul(size, times) for size, times in zip(shape, repeats, strict=True))),
@@ -179,21 +178,20 @@ def exchange_depth(call: Call) -> Result:
         raise call.attribute_error("blocksize", f"needs a positive blocksize, not {size}")
     if shape is None or len(shape) != 4:
         if shape is not None:
-            raise call.shape_error(f"needs an input of rank 4, not {call.described(0)}", ("input", 0))
+            raise call.shape_error(f"needs an input of rank 4, not {call.described(0)}", 0)
         return (tensor(dtype, (None,) * 4),)
     batch, depth, height, width = shape
     if call.op.name == "DepthToSpace":
         if isinstance(depth, int) and depth % (size * size):
             raise call.shape_error(
-                f"cannot split the {depth} channels of {call.described(0)} into blocks of {size} by {size}",
-                ("input", 0),
+                f"cannot split the {depth} channels of {call.described(0)} into blocks of {size} by {size}", 0
             )
         out = (symbolic.floordiv(depth, size * size), symbolic.mul(height, size), symbolic.mul(width, size))
     else:
         for axis, extent in ((2, height), (3, width)):
             if isinstance(extent, int) and extent % size:
                 raise call.shape_error(
-                    f"cannot split axis {axis} of {call.described(0)} into blocks of {size}", ("input", 0)
+                    f"cannot split axis {axis} of {call.described(0)} into blocks of {size}", 0
                 )
         out = (
             symbolic.mul(depth, size * size),

@@ -40,7 +40,7 @@ def pad(call: Call) -> Result:
         raise call.shape_error(
             f"needs {2 * len(axes)} entries in pads for {call.described(0)} "
             f"(all beginnings, then all ends), not {len(pads)}",
-            ("input", 1) if by_input else ("attribute", "pads"),
+            1 if by_input else "pads",
         )
     out = list(shape)
     for position, axis in enumerate(axes):
@@ -49,7 +49,7 @@ def pad(call: Call) -> Result:
         if isinstance(size, int) and size < 0:
             raise call.shape_error(
                 f"cannot remove {symbolic.sub(0, added)} elements from axis {axis} of {call.described(0)}",
-                ("input", 1) if by_input else ("attribute", "pads"),
+                1 if by_input else "pads",
             )
         out[axis] = size
     return (tensor(dtype, tuple(out)),)
@@ -77,7 +77,7 @@ def resize(call: Call) -> Result:
     for position in (2, 3):
         listed = call.shape(position)
         if listed is not None and len(listed) != 1:
-            raise call.shape_error(f"needs a list, not {call.described(position)}", ("input", position))
+            raise call.shape_error(f"needs a list, not {call.described(position)}", position)
     if shape is None:
         return (tensor(dtype, None),)
     if axes is not None:
@@ -101,13 +101,11 @@ def _sized(
     out = list(shape)
     if sizes is not None and len(sizes) != len(chosen):
         raise call.shape_error(
-            f"needs one entry of sizes per axis of {call.described(0)}, not {describe_shape(tuple(sizes))}",
-            ("input", 3),
+            f"needs one entry of sizes per axis of {call.described(0)}, not {describe_shape(tuple(sizes))}", 3
         )
     if sizes is not None and any(isinstance(each, int) and each < 0 for each in sizes):
         raise call.shape_error(
-            f"cannot resize {call.described(0)} to {describe_shape(tuple(sizes))}: sizes are not negative",
-            ("input", 3),
+            f"cannot resize {call.described(0)} to {describe_shape(tuple(sizes))}: sizes are not negative", 3
         )
     policy = call.string("keep_aspect_ratio_policy", "stretch")
     if policy != "stretch" and sizes is not None:
@@ -141,7 +139,7 @@ def _scaled(
     if scales.size != len(chosen):
         raise call.shape_error(
             f"needs one scale per axis of {call.described(0)}, not {scales.size}",
-            None if call.op.since_version < 9 else ("input", 1 if call.op.since_version < 11 else 2),
+            None if call.op.since_version < 9 else 1 if call.op.since_version < 11 else 2,
         )
     if not np.isfinite(scales).all():
         raise call.shape_error(f"cannot scale {call.described(0)} by {tuple(scales.ravel().tolist())}")
@@ -165,12 +163,11 @@ def _scale_one(size: Dimension, scale: np.float32) -> Dimension:
 def col2im(call: Call) -> Result:
     shape, image, block = call.shape(0), call.entries(1), call.entries(2)
     if shape is not None and len(shape) != 3:
-        raise call.shape_error(f"needs batches of columns of blocks, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs batches of columns of blocks, not {call.described(0)}", 0)
     lengths = call.length(1), call.length(2)
     if None not in lengths and lengths[0] != lengths[1]:
         raise call.shape_error(
-            f"needs as many sizes in block_shape as in image_shape, not {lengths[1]} for {lengths[0]}",
-            ("input", 2),
+            f"needs as many sizes in block_shape as in image_shape, not {lengths[1]} for {lengths[0]}", 2
         )
     count = lengths[0] if lengths[1] is None else lengths[1]
     for name, each in (("dilations", 1), ("pads", 2), ("strides", 1)):
@@ -205,11 +202,10 @@ def grid_sample(call: Call) -> Result:
     rank = len(shape or grid or ())
     if rank < 3:
         given = 0 if shape is not None else 1
-        raise call.shape_error(f"needs three axes at least, not {call.described(given)}", ("input", given))
+        raise call.shape_error(f"needs three axes at least, not {call.described(given)}", given)
     if shape is not None and grid is not None and symbolic.compare_equal(shape[0], grid[0]) is False:
         raise call.shape_error(
-            f"needs one grid for each entry of the batch, not {call.described(1)} for {call.described(0)}",
-            ("input", 1),
+            f"needs one grid for each entry of the batch, not {call.described(1)} for {call.described(0)}", 1
         )
     head = (None, None) if shape is None else shape[:2]
     tail = (None,) * (rank - 2) if grid is None else grid[1:-1]
@@ -221,7 +217,7 @@ def affine_grid(call: Call) -> Result:
     size, theta, listed = call.entries(1), call.shape(0), call.shape(1)
     if listed is not None and (len(listed) != 1 or (isinstance(listed[0], int) and listed[0] not in (4, 5))):
         message = f"needs size as (N, C, H, W) or (N, C, D, H, W), not {call.described(1)}"
-        raise call.shape_error(message, ("input", 1))
+        raise call.shape_error(message, 1)
     if size is None or len(size) not in (4, 5):
         axes = {4: 2, 5: 3}.get(call.length(1) or 0)
         batch = theta[0] if theta else None

@@ -40,7 +40,7 @@ def _check_place(call: Call, position: int) -> None:
     shape = call.shape(position)
     if shape is not None and any(isinstance(each, int) and each != 1 for each in shape):
         raise call.shape_error(
-            f"takes one number for the place, not {call.described(position)}", culprit=("input", position)
+            f"takes one number for the place, not {call.described(position)}", culprit=position
         )
 
 
@@ -70,7 +70,7 @@ def insert(call: Call) -> Result:
     if element.dtype is not None and added.dtype is not None and element.dtype is not added.dtype:
         raise InferenceError(
             f"SequenceInsert cannot put {added.described} into a sequence of {element.dtype.spelling}",
-            culprit=("input", 1),
+            culprit=1,
         )
     dtype = added.dtype if element.dtype is None else element.dtype
     return (Known(SequenceType(TensorType(dtype, merge(element.shape, added.shape)))),)

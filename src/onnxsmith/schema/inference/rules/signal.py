@@ -41,9 +41,7 @@ def fourier_transform(call: Call) -> Result:
 def short_time_fourier_transform(call: Call) -> Result:
     shape, step, window = call.shape(0), call.entry(1), call.shape(2)
     if shape is not None and len(shape) != 3:
-        raise call.shape_error(
-            f"needs three axes (batch, signal, parts), not {call.described(0)}", ("input", 0)
-        )
+        raise call.shape_error(f"needs three axes (batch, signal, parts), not {call.described(0)}", 0)
     batch, signal = (None, None) if shape is None else shape[:2]
     if call.input(3) is not None:
         length = call.entry(3)

@@ -24,8 +24,7 @@ def optimizer(call: Call) -> Result:
         is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
         if len(first) != len(second) or is_other:
             raise call.shape_error(
-                f"needs one shape, not {call.described(own)} and {call.described(position)}",
-                ("input", position),
+                f"needs one shape, not {call.described(own)} and {call.described(position)}", position
             )
     kept = [call.inputs[position] for position in range(_FIRST, _FIRST + count)]
     if any(each is None for each in kept):

@@ -72,7 +72,7 @@ def slide(call: Call, position: int, spatial: Shape, window: Window) -> Shape:
             padding = f" with {before + after} of padding" if before + after else ""
             raise call.shape_error(
                 f"cannot fit a window of {extent} into axis {axis + 2} of {call.described(position)}{padding}",
-                ("input", position),
+                position,
             )
         if window.rounds_up:
             out.append(_rounded_up(call, size, room, stride, before, after, extent))
@@ -99,9 +99,9 @@ def _weights(call: Call, x: int, w: int) -> tuple[Shape | None, Shape | None]:
     """The shapes of input and weights, where each is plausible alone."""
     shape, weights = call.shape(x), call.shape(w)
     if shape is not None and len(shape) < 2:
-        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(x)}", ("input", x))
+        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(x)}", x)
     if weights is not None and len(weights) < 2:
-        raise call.shape_error(f"needs weights with two axes at least, not {call.described(w)}", ("input", w))
+        raise call.shape_error(f"needs weights with two axes at least, not {call.described(w)}", w)
     if shape is not None and weights is not None and len(shape) != len(weights):
         raise call.shape_error(
             f"needs {call.input_name(x)} and {call.input_name(w)} of one rank, "
@@ -130,7 +130,7 @@ def _convolved(call: Call, x: int, w: int) -> Shape | None:
     if weights is not None:
         _check_channels(call, x, w, shape[1], weights[1], group)
         if 0 in weights[1:]:
-            raise call.shape_error(f"has nothing to convolve with: {call.described(w)}", ("input", w))
+            raise call.shape_error(f"has nothing to convolve with: {call.described(w)}", w)
     return (shape[0], None if weights is None else weights[0], *slide(call, x, shape[2:], window))
 
 
@@ -180,7 +180,7 @@ def conv_transpose(call: Call) -> Result:
             f"the weights take {taken} channels, the input has {channels}"
         )
     if 0 in weights:
-        raise call.shape_error(f"has nothing to convolve with: {call.described(1)}", ("input", 1))
+        raise call.shape_error(f"has nothing to convolve with: {call.described(1)}", 1)
     out_channels = symbolic.mul(weights[1], call.integer("group", 1))
     given = call.integers("kernel_shape")
     kernel: Sequence[Dimension] = weights[2:] if given is None else given
@@ -227,7 +227,7 @@ def pool(call: Call) -> Result:
         raise call.shape_error(
             f"cannot slide a window of {len(kernel)} axes (kernel_shape={kernel}) over {call.described(0)}: "
             f"it needs rank {len(kernel) + 2}",
-            ("input", 0),
+            0,
         )
     else:
         window = read_window(call, kernel)
@@ -240,7 +240,7 @@ def pool(call: Call) -> Result:
 def global_pool(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
-        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", 0)
     if shape is None:
         return (tensor(call.dtype(0), None),)
     _check_that_there_is_something(call, shape)
@@ -253,7 +253,7 @@ def _check_that_there_is_something(call: Call, shape: Shape) -> None:
     rank = len(shape)
     needs_some = call.op.name == "MaxPool" or (call.op.name == "GlobalMaxPool" and rank <= 5)
     if needs_some and 0 in shape[1:] and isinstance(shape[0], int) and shape[0]:
-        raise call.shape_error(f"has nothing to pool: {call.described(0)}", ("input", 0))
+        raise call.shape_error(f"has nothing to pool: {call.described(0)}", 0)
 
 
 @rule("RoiAlign")
@@ -266,13 +266,12 @@ def roi_align(call: Call) -> Result:
     ):
         given = call.shape(position)
         if given is not None and len(given) != wanted:
-            raise call.shape_error(f"needs {what}, not {call.described(position)}", ("input", position))
+            raise call.shape_error(f"needs {what}, not {call.described(position)}", position)
     if boxes is not None and isinstance(boxes[1], int) and boxes[1] != 4:
-        raise call.shape_error(f"needs regions of four numbers, not {call.described(1)}", ("input", 1))
+        raise call.shape_error(f"needs regions of four numbers, not {call.described(1)}", 1)
     if boxes is not None and batches is not None and symbolic.compare_equal(boxes[0], batches[0]) is False:
         raise call.shape_error(
-            f"needs one of batch_indices for each region, not {call.described(2)} for {call.described(1)}",
-            ("input", 2),
+            f"needs one of batch_indices for each region, not {call.described(2)} for {call.described(1)}", 2
         )
     count = boxes[0] if boxes else batches[0] if batches else None
     size = (call.integer("output_height", 1), call.integer("output_width", 1))
@@ -299,7 +298,7 @@ def max_unpool(call: Call) -> Result:
     shape, dtype, places = call.shape(0), call.dtype(0), call.shape(1)
     if shape is not None and places is not None and len(shape) != len(places):
         raise call.shape_error(
-            f"needs one index for each element, not {call.described(1)} for {call.described(0)}", ("input", 1)
+            f"needs one index for each element, not {call.described(1)} for {call.described(0)}", 1
         )
     kernel = call.integers("kernel_shape")
     if shape is not None and kernel is not None and len(kernel) != len(shape) - 2:
@@ -310,8 +309,7 @@ def max_unpool(call: Call) -> Result:
         length = call.length(2)
         if shape is not None and length is not None and length != len(shape):
             raise call.shape_error(
-                f"needs one size in output_shape for each dimension of {call.described(0)}, not {length}",
-                ("input", 2),
+                f"needs one size in output_shape for each dimension of {call.described(0)}, not {length}", 2
             )
         return (tensor(dtype, size if size is not None else None if shape is None else (None,) * len(shape)),)
     if shape is None or kernel is None:
