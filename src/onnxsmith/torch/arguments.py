@@ -42,12 +42,15 @@ def bound(
 ) -> tuple[Arguments, Keywords]:
     """Arguments as a translation takes them."""
     parameters = translation.parameters
-    if not kwargs and len(args) <= len(parameters):
+    if not kwargs and len(args) <= len(parameters) and not translation.by_name:
         return args, kwargs
     schema = schema_of(target)
     if schema is None:
         return args, kwargs
     formals = schema.arguments
+    if translation.by_name:
+        kwargs = {each.name: value for each, value in zip(formals, args, strict=False)} | kwargs
+        args = ()
     extra = formals[len(parameters) : len(args)]
     if extra and all(each.name in _IGNORED for each in extra):
         args = args[: len(parameters)]

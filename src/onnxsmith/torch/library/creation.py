@@ -89,22 +89,8 @@ def copy(call: Call, x: Given, source: Given, non_blocking: bool = False) -> Giv
     return Complex(real, imag) if call.is_complex else real
 
 
-@translates("aten.arange.default")
-def arange(call: Call, end: Numeric, **_: Argument) -> Translated:
-    return _range(call, 0, end, 1)
-
-
-@translates("aten.arange.start")
-def arange_start(call: Call, start: Numeric, end: Numeric, **_: Argument) -> Translated:
-    return _range(call, start, end, 1)
-
-
-@translates("aten.arange.start_step")
-def arange_step(call: Call, start: Numeric, end: Numeric, step: Numeric = 1, **_: Argument) -> Translated:
-    return _range(call, start, end, step)
-
-
-def _range(call: Call, start: Numeric, end: Numeric, step: Numeric) -> Tensor:
+@translates("aten.arange.default", "aten.arange.start", "aten.arange.start_step", by_name=True)
+def arange(call: Call, end: Numeric, start: Numeric = 0, step: Numeric = 1, **_: Argument) -> Translated:
     dtype = call.dtype
     (length,) = call.output_shape()
     if dtype.is_integer:  # torch cuts off the ends and the step of whole numbers, after it has counted them
@@ -169,17 +155,8 @@ def _tensor(value: TensorOrArray) -> Tensor:
     return value if isinstance(value, Tensor) else constant(value)
 
 
-@translates("aten.eye.default")
-def eye(call: Call, n: Size, **_: Argument) -> Translated:
-    return _eye(call)
-
-
-@translates("aten.eye.m")
-def eye_m(call: Call, n: Size, m: Size, **_: Argument) -> Translated:
-    return _eye(call)
-
-
-def _eye(call: Call) -> Given:
+@translates("aten.eye.default", "aten.eye.m")
+def eye(call: Call, n: Size, m: Size | None = None, **_: Argument) -> Given:
     rows, columns = call.output_shape()
     if isinstance(rows, int) and isinstance(columns, int):
         return _real_or_complex(call, constant(np.eye(rows, columns, dtype=call.dtype.numpy)))
@@ -187,17 +164,9 @@ def _eye(call: Call) -> Given:
     return _real_or_complex(call, cast(diagonal, call.dtype))
 
 
-@translates("aten.tril.default", lifts=True)
-def tril(call: Call, x: Tensor, diagonal: Size = 0) -> Translated:
-    return _triangle(x, diagonal, 0)
-
-
-@translates("aten.triu.default", lifts=True)
-def triu(call: Call, x: Tensor, diagonal: Size = 0) -> Translated:
-    return _triangle(x, diagonal, 1)
-
-
-def _triangle(x: Tensor, diagonal: Size, upper: int) -> Tensor:
+@translates("aten.tril.default", "aten.triu.default", lifts=True)
+def triangle(call: Call, x: Tensor, diagonal: Size = 0) -> Translated:
+    upper = int(call.overload == "aten.triu.default")
     if x.dtype is not DType.BOOL:
         return op.Trilu(x, cast(diagonal, DType.INT64), upper=upper)
     return cast(op.Trilu(cast(x, DType.INT64), cast(diagonal, DType.INT64), upper=upper), DType.BOOL)

@@ -1,44 +1,27 @@
-"""Arithmetic and functions of one element: what has the same shape as its operands, broadcast."""
+"""Arithmetic, comparisons and functions of one element: what has the same shape as its operands, broadcast."""
 
 from __future__ import annotations
 
-from onnxsmith.algorithms import division, elementary, integers
+from typing import get_args
+
+import numpy as np
+
+from onnxsmith.algorithms import angles, division, elementary, integers
 from onnxsmith.algorithms.elementary import Name
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
-from onnxsmith.algorithms.special import double
+from onnxsmith.algorithms.special import double, float_parts
 from onnxsmith.algorithms.values import Numeric, as_tensor, cast, converted
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.marks import at_least, at_most
-from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import promoted, tensors
+from onnxsmith.torch.library.registry import by_overload, translates
+from onnxsmith.torch.library.values import common, promoted, tensors
 from onnxsmith.types.dtypes import DType
 
 #: Functions of floats that ONNX has under another name; ints are made floats first, as the result says.
-FLOAT_FUNCTIONS: dict[str, Name] = {
-    "aten.acos.default": "Acos",
-    "aten.acosh.default": "Acosh",
-    "aten.asin.default": "Asin",
-    "aten.asinh.default": "Asinh",
-    "aten.atan.default": "Atan",
-    "aten.atanh.default": "Atanh",
-    "aten.cos.default": "Cos",
-    "aten.cosh.default": "Cosh",
-    "aten.erf.default": "Erf",
-    "aten.exp.default": "Exp",
-    "aten.log.default": "Log",
-    "aten.reciprocal.default": "Reciprocal",
-    "aten.sin.default": "Sin",
-    "aten.sinh.default": "Sinh",
-    "aten.sqrt.default": "Sqrt",
-    "aten.tan.default": "Tan",
-    "aten.tanh.default": "Tanh",
-}
+FLOAT_FUNCTIONS: dict[str, Name] = {f"aten.{name.lower()}.default": name for name in get_args(Name)}
 #: Functions that leave whole numbers as they are.
-ROUNDINGS = {
-    "aten.ceil.default": "Ceil",
-    "aten.floor.default": "Floor",
-    "aten.round.default": "Round",
-}
+ROUNDINGS = {f"aten.{name.lower()}.default": name for name in ("Ceil", "Floor", "Round")}
 
 
 @translates(*FLOAT_FUNCTIONS)
@@ -56,9 +39,42 @@ def rounding(call: Call, x: Tensor) -> Tensor:
     return getattr(op, ROUNDINGS[call.overload])(x) if call.dtype.is_float else x
 
 
-@translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
-def trunc(call: Call, x: Tensor) -> Tensor:
-    return elementary.trunc(x)
+#: Functions of one number in its own element type.
+OF_ONE = by_overload(
+    {
+        elementary.trunc: "aten.trunc aten.fix prims.trunc",
+        elementary.sign: "aten.sign aten.sgn",
+        elementary.is_nan: "aten.isnan",
+        elementary.is_infinite: "aten.isinf",
+        float_parts.signbit: "aten.signbit prims.signbit",
+        float_parts.frexp: "aten.frexp.Tensor prims.frexp",
+    }
+)
+#: Functions of two numbers in the element type of the result.
+OF_TWO = by_overload(
+    {
+        elementary.maximum: "aten.maximum aten.max.other",
+        elementary.minimum: "aten.minimum aten.min.other",
+        elementary.fmax: "aten.fmax prims.fmax",
+        elementary.fmin: "aten.fmin prims.fmin",
+        angles.hypot: "aten.hypot prims.hypot",
+        float_parts.nextafter: "aten.nextafter prims.nextafter",
+        division.remainder: (
+            "aten.remainder.Tensor aten.remainder.Scalar aten.remainder.Scalar_Tensor prims.remainder"
+        ),
+        division.truncated_remainder: "aten.fmod.Tensor aten.fmod.Scalar prims.fmod",
+    }
+)
+
+
+@translates(*OF_ONE)
+def of_one(call: Call, x: Tensor) -> Translated:
+    return OF_ONE[call.overload](x)
+
+
+@translates(*OF_TWO)
+def of_two(call: Call, x: Numeric, y: Numeric) -> Tensor:
+    return OF_TWO[call.overload](*tensors(call, x, y))
 
 
 # -- arithmetic ----------------------------------------------------------------------------------------
@@ -113,21 +129,6 @@ def floor_divide(call: Call, x: Numeric, y: Numeric) -> Tensor:
     return div_mode(call, x, y, rounding_mode="floor")
 
 
-@translates(
-    "aten.remainder.Tensor",
-    "aten.remainder.Scalar",
-    "aten.remainder.Scalar_Tensor",
-    "prims.remainder.default",
-)
-def remainder(call: Call, x: Numeric, y: Numeric) -> Tensor:
-    return division.remainder(*tensors(call, x, y))
-
-
-@translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
-def fmod(call: Call, x: Numeric, y: Numeric) -> Tensor:
-    return division.truncated_remainder(*tensors(call, x, y))
-
-
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")
 def power(call: Call, x: Numeric, y: Numeric) -> Tensor:
     dtype = call.dtype
@@ -158,11 +159,6 @@ def neg(call: Call, x: Tensor) -> Tensor:
 @translates("aten.abs.default", "aten.absolute.default")
 def absolute(call: Call, x: Tensor) -> Tensor:
     return op.Abs(x)
-
-
-@translates("aten.sign.default", "aten.sgn.default")
-def sign(call: Call, x: Tensor) -> Tensor:
-    return elementary.sign(x)
 
 
 @translates("aten.square.default")
@@ -207,14 +203,18 @@ def expm1(call: Call, x: Tensor) -> Tensor:
 # -- limits --------------------------------------------------------------------------------------------
 
 
-@translates("aten.maximum.default")
-def maximum(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    return elementary.maximum(*tensors(call, x, y))
+@translates("aten.copysign.Tensor", "aten.copysign.Scalar")
+def copysign(call: Call, x: Tensor, y: Numeric) -> Tensor:
+    if isinstance(y, bool | int | float):
+        size = abs(as_tensor(x, call.dtype))
+        return -size if np.signbit(y) else size
+    return float_parts.copysign(*tensors(call, x, y))
 
 
-@translates("aten.minimum.default")
-def minimum(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    return elementary.minimum(*tensors(call, x, y))
+@translates("aten.atan2.default", "aten.arctan2.default", "prims.atan2.default")
+def atan2(call: Call, y: Numeric, x: Numeric) -> Tensor:
+    dtype = DType.DOUBLE if call.dtype is DType.DOUBLE else DType.FLOAT
+    return angles.atan2(as_tensor(y, dtype), as_tensor(x, dtype))
 
 
 @translates("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
@@ -272,11 +272,29 @@ def masked_fill(call: Call, x: Tensor, mask: Tensor, value: Numeric) -> Tensor:
     return op.Where(converted(mask, DType.BOOL), *promoted(call, value, x))
 
 
-@translates("aten.isnan.default")
-def isnan(call: Call, x: Tensor) -> Tensor:
-    return elementary.is_nan(x)
+# -- comparisons and logic -------------------------------------------------------------------------------
+
+ORDERINGS = {
+    f"aten.{name}.{kind}": operator
+    for name, operator in (
+        *(("lt", "Less"), ("le", "LessOrEqual"), ("gt", "Greater"), ("ge", "GreaterOrEqual")),
+        ("eq", "Equal"),
+    )
+    for kind in ("Tensor", "Scalar")
+}
+LOGICAL = {f"aten.logical_{name.lower()}.default": name for name in ("And", "Or", "Xor", "Not")}
 
 
-@translates("aten.isinf.default")
-def isinf(call: Call, x: Tensor) -> Tensor:
-    return elementary.is_infinite(x)
+@translates(*ORDERINGS)
+def ordering(call: Call, x: Tensor, y: Numeric) -> Translated:
+    return cast(getattr(op, ORDERINGS[call.overload])(*common(call, x, y)), call.dtype)
+
+
+@translates("aten.ne.Tensor", "aten.ne.Scalar")
+def not_equal(call: Call, x: Tensor, y: Numeric) -> Translated:
+    return cast(~op.Equal(*common(call, x, y)), call.dtype)
+
+
+@translates(*LOGICAL)
+def logical(call: Call, *numbers: Numeric) -> Translated:
+    return getattr(op, LOGICAL[call.overload])(*[cast(each, DType.BOOL) for each in numbers])

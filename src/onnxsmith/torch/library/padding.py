@@ -49,16 +49,14 @@ def pad_by_number(
     return padded(x, pad, list(MODES)[mode], value)
 
 
-@translates("aten._pad_circular.default", lifts=True)
-def circular_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
-    return padded(x, pad, "circular")
+#: Operators for one mode each.
+IN_MODE = {
+    "aten._pad_circular.default": "circular",
+    **{f"aten.reflection_pad{k}d.default": "reflect" for k in (1, 2, 3)},
+    **{f"aten.replication_pad{k}d.default": "replicate" for k in (1, 2, 3)},
+}
 
 
-@translates(*[f"aten.reflection_pad{k}d.default" for k in (1, 2, 3)], lifts=True)
-def reflection_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
-    return padded(x, pad, "reflect")
-
-
-@translates(*[f"aten.replication_pad{k}d.default" for k in (1, 2, 3)], lifts=True)
-def replication_pad(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
-    return padded(x, pad, "replicate")
+@translates(*IN_MODE, lifts=True)
+def pad_in_mode(call: Call, x: Tensor, pad: Sequence[Size]) -> Tensor:
+    return padded(x, pad, IN_MODE[call.overload])

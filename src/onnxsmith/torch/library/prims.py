@@ -16,39 +16,17 @@ from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
+#: Operators that have torch's name, but for the capital.
 UNARY = {
-    "prims.abs.default": "Abs",
-    "prims.acos.default": "Acos",
-    "prims.acosh.default": "Acosh",
-    "prims.asin.default": "Asin",
-    "prims.asinh.default": "Asinh",
-    "prims.atan.default": "Atan",
-    "prims.atanh.default": "Atanh",
-    "prims.ceil.default": "Ceil",
-    "prims.cos.default": "Cos",
-    "prims.cosh.default": "Cosh",
-    "prims.erf.default": "Erf",
-    "prims.exp.default": "Exp",
-    "prims.floor.default": "Floor",
-    "prims.log.default": "Log",
-    "prims.neg.default": "Neg",
-    "prims.reciprocal.default": "Reciprocal",
-    "prims.round.default": "Round",
-    "prims.sign.default": "Sign",
-    "prims.sin.default": "Sin",
-    "prims.sinh.default": "Sinh",
-    "prims.sqrt.default": "Sqrt",
-    "prims.tan.default": "Tan",
-    "prims.tanh.default": "Tanh",
+    f"prims.{name.lower()}.default": name
+    for name in (
+        *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Exp"),
+        *("Floor", "Log", "Neg", "Reciprocal", "Round", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh"),
+    )
 }
 BINARY = {
-    "prims.add.default": "Add",
-    "prims.div.default": "Div",
-    "prims.maximum.default": "Max",
-    "prims.minimum.default": "Min",
-    "prims.mul.default": "Mul",
-    "prims.pow.default": "Pow",
-    "prims.sub.default": "Sub",
+    **{f"prims.{name.lower()}.default": name for name in ("Add", "Div", "Mul", "Pow", "Sub")},
+    **{"prims.maximum.default": "Max", "prims.minimum.default": "Min"},
 }
 #: The same on truth values.
 ON_TRUTH = {"Add": "Or", "Max": "Or", "Mul": "And", "Min": "And"}

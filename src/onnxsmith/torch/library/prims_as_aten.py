@@ -13,7 +13,7 @@ from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords, Translated
 from onnxsmith.torch.library.random import normal, uniform
-from onnxsmith.torch.library.reductions import variance
+from onnxsmith.torch.library.reductions import variance_and_mean
 from onnxsmith.torch.library.registry import (
     COMPLEX,
     TRANSLATIONS,
@@ -78,7 +78,7 @@ def var(
     *,
     output_dtype: torch.dtype | None = None,
 ) -> Translated:
-    return variance(call, x, dims, correction=correction)
+    return variance_and_mean(call, x, dims, correction, False)[0]
 
 
 @translates("prims.normal.default")

@@ -109,23 +109,15 @@ def _whole(call: Call, low: Numeric, high: Numeric) -> Tensor:
     return cast(numbers + first, call.dtype)
 
 
-@translates("aten.randint.default", "aten.randint.generator")
-def randint(call: Call, high: Numeric, size: Sequence[Size], **_: Argument) -> Translated:
-    return _whole(call, 0, high)
+RANDINTS = (
+    *("randint.default", "randint.generator", "randint.low", "randint.low_generator", "randint_like.default"),
+    *("randint_like.generator", "randint_like.Tensor", "randint_like.low_dtype"),
+    "randint_like.low_generator_dtype",
+)
 
 
-@translates("aten.randint.low", "aten.randint.low_generator")
-def randint_low(call: Call, low: Numeric, high: Numeric, size: Sequence[Size], **_: Argument) -> Translated:
-    return _whole(call, low, high)
-
-
-@translates("aten.randint_like.default", "aten.randint_like.generator", "aten.randint_like.Tensor")
-def randint_like(call: Call, x: Tensor, high: Numeric, **_: Argument) -> Translated:
-    return _whole(call, 0, high)
-
-
-@translates("aten.randint_like.low_dtype", "aten.randint_like.low_generator_dtype")
-def randint_like_low(call: Call, x: Tensor, low: Numeric, high: Numeric, **_: Argument) -> Translated:
+@translates(*(f"aten.{each}" for each in RANDINTS), by_name=True)
+def randint(call: Call, high: Numeric, low: Numeric = 0, **_: Argument) -> Translated:
     return _whole(call, low, high)
 
 
@@ -152,22 +144,14 @@ def _limit(dtype: DType) -> int:
     return (1 << digits[dtype]) + 1 if dtype in digits else int(np.iinfo(dtype.numpy).max) + 1
 
 
-@translates("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor")
-def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Argument) -> Tensor:
+@translates(
+    *("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor"),
+    *("aten.normal.float_float", "aten.normal_functional.default"),
+    by_name=True,
+)
+def normal(call: Call, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Argument) -> Tensor:
     numbers = drawn_normal(_sizes(call), call.dtype)
     return numbers * cast(std, call.dtype) + cast(mean, call.dtype)
-
-
-@translates("aten.normal.float_float")
-def normal_of_size(call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Argument) -> Tensor:
-    return normal(call, mean, std)
-
-
-@translates("aten.normal_functional.default")
-def normal_functional(
-    call: Call, x: Tensor, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Argument
-) -> Tensor:
-    return normal(call, mean, std)
 
 
 @translates("aten.log_normal.default")
@@ -202,19 +186,10 @@ def geometric(call: Call, x: Tensor, p: float, **_: Argument) -> Translated:
     return op.Max(numbers, cast(1, computed))
 
 
-@translates("aten.bernoulli.default")
-def bernoulli(call: Call, x: Tensor, **_: Argument) -> Translated:
-    return _bernoulli(call, x)
-
-
-@translates("aten.bernoulli.p", "aten.bernoulli.Tensor")
-def bernoulli_of(call: Call, x: Tensor, p: Numeric, **_: Argument) -> Translated:
-    return _bernoulli(call, p)
-
-
-def _bernoulli(call: Call, chance: Numeric) -> Tensor:
+@translates("aten.bernoulli.default", "aten.bernoulli.p", "aten.bernoulli.Tensor")
+def bernoulli(call: Call, x: Tensor, p: Numeric | None = None, **_: Argument) -> Translated:
     computed = _computed(call)
-    return drawn_uniform(_sizes(call), computed) < cast(chance, computed)
+    return drawn_uniform(_sizes(call), computed) < cast(x if p is None else p, computed)
 
 
 @translates("aten.randperm.default", "aten.randperm.generator")

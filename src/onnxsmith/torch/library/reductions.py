@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from onnxsmith.algorithms import elementary, extremes, reductions
+from onnxsmith.algorithms import extremes, reductions
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import Dims, reduce
 from onnxsmith.algorithms.values import (
-    Numeric,
     as_tensor,
     axes_of,
     axis_of,
@@ -20,24 +19,11 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.marks import is_training
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import tensors
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
-
-
-@translates("aten.sum.default")
-def sum_all(call: Call, x: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    return _sum(call, x, None, False)
-
-
-@translates("aten.sum.dim_IntList")
-def sum_(
-    call: Call, x: Tensor, dim: Dims, keepdim: bool = False, *, dtype: torch.dtype | None = None
-) -> Tensor:
-    return _sum(call, x, dim, keepdim)
-
 
 #: Integers whose sums stay far below what a double holds exactly.
 _SHORT = frozenset(
@@ -45,7 +31,10 @@ _SHORT = frozenset(
 )
 
 
-def _sum(call: Call, x: Tensor, dims: Dims, keepdim: bool) -> Tensor:
+@translates("aten.sum.default", "aten.sum.dim_IntList")
+def sum_(
+    call: Call, x: Tensor, dims: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> Tensor:
     if call.dtype is DType.INT64:
         is_large = not _is_short(x)
     else:
@@ -67,35 +56,17 @@ def _is_short(x: Tensor) -> bool:
     return isinstance(given, TensorType) and given.dtype in _SHORT
 
 
-@translates("aten.mean.default")
-def mean_all(call: Call, x: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    return _mean(call, x, None, False)
-
-
-@translates("aten.mean.dim")
+@translates("aten.mean.default", "aten.mean.dim")
 def mean(
-    call: Call, x: Tensor, dim: Dims, keepdim: bool = False, *, dtype: torch.dtype | None = None
+    call: Call, x: Tensor, dims: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> Tensor:
-    return _mean(call, x, dim, keepdim)
-
-
-def _mean(call: Call, x: Tensor, dims: Dims, keepdim: bool) -> Tensor:
     return reductions.mean_of(converted(x, call.dtype), dims, keepdim)
 
 
-@translates("aten.prod.default")
-def prod_all(call: Call, x: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    return _product(call, x, None, False)
-
-
-@translates("aten.prod.dim_int")
+@translates("aten.prod.default", "aten.prod.dim_int")
 def prod(
-    call: Call, x: Tensor, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None
+    call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> Tensor:
-    return _product(call, x, dim, keepdim)
-
-
-def _product(call: Call, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     x = converted(x, call.dtype)
     return reductions.product_of(x, axes_of(dim, rank_of(x)), keepdim) if rank_of(x) else x
 
@@ -121,14 +92,9 @@ def _place(x: Tensor, dim: int | None, keepdim: bool, *, is_max: bool) -> Tensor
     return place if keepdim else op.Squeeze(place, [axis])
 
 
-@translates("aten.amax.default", "aten.amin.default")
+@translates("aten.amax.default", "aten.amin.default", "aten.max.default", "aten.min.default")
 def extreme(call: Call, x: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
-    return _extreme(x, dim, keepdim, is_max=call.overload == "aten.amax.default")
-
-
-@translates("aten.max.default", "aten.min.default")
-def extreme_of_all(call: Call, x: Tensor) -> Tensor:
-    return _extreme(x, None, False, is_max=call.overload == "aten.max.default")
+    return _extreme(x, dim, keepdim, is_max=call.overload in ("aten.amax.default", "aten.max.default"))
 
 
 @translates("aten.aminmax.default")
@@ -152,34 +118,16 @@ def extreme_and_place(call: Call, x: Tensor, dim: int, keepdim: bool = False) ->
     return both if keepdim else [op.Squeeze(each, [axis]) for each in both]
 
 
-@translates("aten.max.other")
-def max_other(call: Call, x: Numeric, y: Numeric) -> Tensor:
-    return elementary.maximum(*tensors(call, x, y))
-
-
-@translates("aten.min.other")
-def min_other(call: Call, x: Numeric, y: Numeric) -> Tensor:
-    return elementary.minimum(*tensors(call, x, y))
-
-
 @translates("aten.argmax.default", "aten.argmin.default")
 def extreme_place(call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return _place(x, dim, keepdim, is_max=call.overload == "aten.argmax.default")
 
 
-def _truth(x: Tensor, dims: Dims, keepdim: bool, *, is_all: bool) -> Tensor:
-    axes = axes_of(dims, rank_of(x)) if rank_of(x) else []
-    return (reductions.all_true if is_all else reductions.any_true)(converted(x, DType.BOOL), axes, keepdim)
-
-
-@translates("aten.any.default", "aten.any.dim", "aten.any.dims")
-def any_(call: Call, x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    return _truth(x, dim, keepdim, is_all=False)
-
-
-@translates("aten.all.default", "aten.all.dim", "aten.all.dims")
-def all_(call: Call, x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    return _truth(x, dim, keepdim, is_all=True)
+@translates(*(f"aten.{name}.{kind}" for name in ("any", "all") for kind in ("default", "dim", "dims")))
+def truth(call: Call, x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    axes = axes_of(dim, rank_of(x)) if rank_of(x) else []
+    found = reductions.all_true if call.overload.startswith("aten.all") else reductions.any_true
+    return found(converted(x, DType.BOOL), axes, keepdim)
 
 
 # -- variances -----------------------------------------------------------------------------------------
@@ -200,97 +148,24 @@ def _root(variance: Tensor) -> Tensor:
     return reductions.deviation_of(variance) if is_training() else op.Sqrt(variance)
 
 
-@translates("aten.var.correction")
-def variance(
+SPREADS = {
+    f"aten.{name}.{kind}": name
+    for name in ("var", "std", "var_mean", "std_mean")
+    for kind in ("correction", "dim", "default")
+}
+
+
+@translates(*SPREADS, by_name=True)
+def spread(
     call: Call,
     x: Tensor,
     dim: Dims = None,
-    *,
+    unbiased: bool = True,
     correction: float | Tensor | None = None,
     keepdim: bool = False,
-) -> Tensor:
-    return variance_and_mean(call, x, dim, correction, keepdim)[0]
-
-
-@translates("aten.var.dim")
-def variance_dim(call: Call, x: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return variance_and_mean(call, x, dim, int(unbiased), keepdim)[0]
-
-
-@translates("aten.var.default")
-def variance_all(call: Call, x: Tensor, unbiased: bool = True) -> Tensor:
-    return variance_and_mean(call, x, None, int(unbiased), False)[0]
-
-
-@translates("aten.std.correction")
-def deviation(
-    call: Call,
-    x: Tensor,
-    dim: Dims = None,
-    *,
-    correction: float | Tensor | None = None,
-    keepdim: bool = False,
-) -> Tensor:
-    return _root(variance(call, x, dim, correction=correction, keepdim=keepdim))
-
-
-@translates("aten.std.dim")
-def deviation_dim(call: Call, x: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return _root(variance_dim(call, x, dim, unbiased, keepdim))
-
-
-@translates("aten.std.default")
-def deviation_all(call: Call, x: Tensor, unbiased: bool = True) -> Tensor:
-    return _root(variance_all(call, x, unbiased))
-
-
-@translates("aten.var_mean.correction")
-def var_mean(
-    call: Call,
-    x: Tensor,
-    dim: Dims = None,
-    *,
-    correction: float | Tensor | None = None,
-    keepdim: bool = False,
-) -> tuple[Tensor, Tensor]:
-    return variance_and_mean(call, x, dim, correction, keepdim)
-
-
-@translates("aten.var_mean.dim")
-def var_mean_dim(
-    call: Call, x: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False
-) -> tuple[Tensor, Tensor]:
-    return variance_and_mean(call, x, dim, int(unbiased), keepdim)
-
-
-@translates("aten.var_mean.default")
-def var_mean_all(call: Call, x: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return variance_and_mean(call, x, None, int(unbiased), False)
-
-
-@translates("aten.std_mean.correction")
-def std_mean(
-    call: Call,
-    x: Tensor,
-    dim: Dims = None,
-    *,
-    correction: float | Tensor | None = None,
-    keepdim: bool = False,
-) -> list[Tensor]:
-    return _with_root(*var_mean(call, x, dim, correction=correction, keepdim=keepdim))
-
-
-@translates("aten.std_mean.dim")
-def std_mean_dim(
-    call: Call, x: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False
-) -> list[Tensor]:
-    return _with_root(*var_mean_dim(call, x, dim, unbiased, keepdim))
-
-
-@translates("aten.std_mean.default")
-def std_mean_all(call: Call, x: Tensor, unbiased: bool = True) -> list[Tensor]:
-    return _with_root(*var_mean_all(call, x, unbiased))
-
-
-def _with_root(variance: Tensor, mean: Tensor) -> list[Tensor]:
-    return [_root(variance), mean]
+) -> Translated:
+    correction = int(unbiased) if correction is None else correction
+    variance, mean = variance_and_mean(call, x, dim, correction, keepdim)
+    name = SPREADS[call.overload]
+    first = _root(variance) if name.startswith("std") else variance
+    return [first, mean] if name.endswith("mean") else first

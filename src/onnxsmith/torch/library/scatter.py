@@ -58,13 +58,20 @@ def _reduction(call: Call, reduce: str | None) -> Reduction | None:
 # -- scatter ---------------------------------------------------------------------------------------------
 
 
-def _scatter(
+SCATTERS = (
+    *("aten.scatter.src", "aten.scatter.value", "aten.scatter.reduce", "aten.scatter.value_reduce"),
+    *("aten.scatter_add.default", "aten.scatter_reduce.two"),
+)
+
+
+@translates(*SCATTERS, lifts=("x", "source"))
+def scatter(
     call: Call,
     x: Tensor,
     dim: int,
     index: Tensor,
     source: Numeric,
-    reduce: str | None,
+    reduce: str | None = None,
     include_self: bool = True,
 ) -> Tensor:
     """torch's scatter: scalars count as vectors, and the source may be larger than the index."""
@@ -77,51 +84,23 @@ def _scatter(
     else:
         written = filled(sizes_of(index), source, dtype_of(x))
     axis = axis_of(dim, rank_of(x))
-    result = scattering.scatter(x, axis, index, written, _reduction(call, reduce), include_self)
+    reduction = _reduction(call, "add" if call.overload == "aten.scatter_add.default" else reduce)
+    result = scattering.scatter(x, axis, index, written, reduction, include_self)
     return reshape(result, []) if is_scalar else result
-
-
-@translates("aten.scatter.src", "aten.scatter.value", lifts=("x", "source"))
-def scatter(call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric) -> Translated:
-    return _scatter(call, x, dim, index, source, None)
-
-
-@translates("aten.scatter.reduce", "aten.scatter.value_reduce", lifts=("x", "source"))
-def scatter_with(
-    call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric, *, reduce: str
-) -> Translated:
-    return _scatter(call, x, dim, index, source, reduce)
-
-
-@translates("aten.scatter_add.default", lifts=("x", "source"))
-def scatter_add(call: Call, x: Tensor, dim: int, index: Tensor, source: Numeric) -> Translated:
-    return _scatter(call, x, dim, index, source, "add")
-
-
-@translates("aten.scatter_reduce.two", lifts=("x", "source"))
-def scatter_reduce(
-    call: Call,
-    x: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Numeric,
-    reduce: str,
-    *,
-    include_self: bool = True,
-) -> Translated:
-    return _scatter(call, x, dim, index, source, reduce, include_self)
 
 
 # -- index_add and its like ------------------------------------------------------------------------------
 
 
-def _index_write(
+@translates("aten.index_reduce.default")
+@translates("aten.index_copy.default", lifts=("x", "source"))
+def index_write(
     call: Call,
     x: Tensor,
     dim: int,
     index: Tensor,
     source: Tensor,
-    reduce: str | None,
+    reduce: str | None = None,
     include_self: bool = True,
 ) -> Tensor:
     """A write of whole slices, at positions along one dimension."""
@@ -140,32 +119,13 @@ def index_add(
         raise call.refuse("a complex factor")
     if not (isinstance(alpha, int | float) and alpha == 1):
         source = _scaled(converted(source, call.dtype), alpha)
-    return _index_write(call, x, dim, index, source, "add")
+    return index_write(call, x, dim, index, source, "add")
 
 
 def _scaled(source: Tensor, factor: Numeric) -> Tensor:
     if dtype_of(source) is DType.BOOL:
         return source & cast(factor, DType.BOOL)
     return source * cast(factor, dtype_of(source))
-
-
-@translates("aten.index_copy.default", lifts=("x", "source"))
-def index_copy(call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Translated:
-    return _index_write(call, x, dim, index, source, None)
-
-
-@translates("aten.index_reduce.default")
-def index_reduce(
-    call: Call,
-    x: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
-    *,
-    include_self: bool = True,
-) -> Translated:
-    return _index_write(call, x, dim, index, source, reduce, include_self)
 
 
 @translates("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor", lifts=("x", "value"))
@@ -205,15 +165,13 @@ def slice_scatter(
     positions = op.Slice(
         counted(call.size(x, axis)), int64s([first]), int64s([last]), np.array([0]), np.array([step])
     )
-    return _index_write(call, x, axis, positions, source, None)
+    return index_write(call, x, axis, positions, source)
 
 
 @translates("aten.select_scatter.default", lifts=("x", "source"))
 def select_scatter(call: Call, x: Tensor, source: Tensor, dim: int, index: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    return _index_write(
-        call, x, axis, _vector(index), op.Unsqueeze(converted(source, call.dtype), [axis]), None
-    )
+    return index_write(call, x, axis, _vector(index), op.Unsqueeze(converted(source, call.dtype), [axis]))
 
 
 def _vector(index: Size) -> Tensor:

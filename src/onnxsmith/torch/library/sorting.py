@@ -23,28 +23,18 @@ def alone(x: Tensor) -> Results:
     return [x, np.int64(0)]
 
 
-@translates("aten.sort.default")
-def sort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> Results:
+@translates("aten.sort.default", "aten.sort.stable", by_name=True)
+def sort(
+    call: Call, x: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None
+) -> Results:
     if rank_of(x) == 0:
         return alone(x)
     return sorting.sort(x, axis_of(dim, rank_of(x)), descending=descending)
 
 
-@translates("aten.sort.stable")
-def sort_stable(
-    call: Call, x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
-) -> Results:
-    return sort(call, x, dim, descending)
-
-
-@translates("aten.argsort.default")
-def argsort(call: Call, x: Tensor, dim: int = -1, descending: bool = False) -> Tensor | np.generic:
-    return sort(call, x, dim, descending)[1]
-
-
-@translates("aten.argsort.stable")
-def argsort_stable(
-    call: Call, x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+@translates("aten.argsort.default", "aten.argsort.stable", by_name=True)
+def argsort(
+    call: Call, x: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None
 ) -> Tensor | np.generic:
     return sort(call, x, dim, descending)[1]
 

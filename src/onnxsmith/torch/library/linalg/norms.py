@@ -39,31 +39,22 @@ def vector_norm(
     return vector_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
 
-NORMS = ("aten.norm.ScalarOpt_dim", "aten.norm.ScalarOpt_dim_dtype")
-WHOLE_NORMS = ("aten.norm.Scalar", "aten.norm.ScalarOpt_dtype")
+NORMS = (
+    *("aten.norm.ScalarOpt_dim", "aten.norm.ScalarOpt_dim_dtype", "aten.norm.Scalar"),
+    *("aten.norm.ScalarOpt_dtype", "aten.frobenius_norm.dim"),
+)
 
 
-@translates_both(*NORMS)
+@translates_both(*NORMS, by_name=True)
 def norm(
     call: Call,
     x: Given,
-    p: float | None,
-    dim: int | Sequence[int],
+    p: float | None = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    *,
     dtype: torch.dtype | None = None,
 ) -> Tensor:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
-
-
-@translates_both(*WHOLE_NORMS)
-def norm_of_all(call: Call, x: Given, p: float | None = 2, *, dtype: torch.dtype | None = None) -> Tensor:
-    return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
-
-
-@translates_both("aten.frobenius_norm.dim")
-def frobenius_norm(call: Call, x: Given, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
-    return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
 @translates_both("aten.dist.default")
