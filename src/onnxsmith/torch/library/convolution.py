@@ -21,17 +21,23 @@ def repeated(value: int | Sequence[int], count: int) -> list[int]:
     return values * count if len(values) == 1 else values
 
 
-def convolve(
+@translates(
+    *("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default"),
+    *("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding"),
+)
+def conv(
     call: Call,
     x: Tensor,
     weight: Tensor,
-    bias: Tensor | None,
-    stride: Counts,
-    padding: Counts | str,
-    dilation: Counts,
-    groups: int,
+    bias: Tensor | None = None,
+    stride: Counts = 1,
+    padding: Counts | str = 0,
+    dilation: Counts = 1,
+    groups: int = 1,
 ) -> Tensor:
     """A convolution of a batch, or of a single sample, which has one dimension less."""
+    if call.overload.endswith(".padding") and isinstance(padding, int):
+        padding = "valid"
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
     if is_single:
@@ -54,25 +60,6 @@ def _pads(call: Call, padding: Counts | str, weight: Tensor, dilation: Sequence[
     return [*repeated(padding, spatial), *repeated(padding, spatial)]
 
 
-@translates(
-    *("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default"),
-    *("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding"),
-)
-def conv(
-    call: Call,
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Counts = 1,
-    padding: Counts | str = 0,
-    dilation: Counts = 1,
-    groups: int = 1,
-) -> Translated:
-    if call.overload.endswith(".padding") and isinstance(padding, int):
-        padding = "valid"
-    return convolve(call, x, weight, bias, stride, padding, dilation, groups)
-
-
 @translates("aten.convolution.default", "aten._convolution.default")
 def convolution(
     call: Call,
@@ -88,10 +75,8 @@ def convolution(
     *_: Argument,
 ) -> Translated:
     if transposed:
-        return transposed_convolution(
-            call, x, weight, bias, stride, padding, output_padding, groups, dilation
-        )
-    return convolve(call, x, weight, bias, stride, padding, dilation, groups)
+        return conv_transpose(call, x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv(call, x, weight, bias, stride, padding, dilation, groups)
 
 
 @translates("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
@@ -105,20 +90,6 @@ def conv_transpose(
     output_padding: Counts = 0,
     groups: int = 1,
     dilation: Counts = 1,
-) -> Translated:
-    return transposed_convolution(call, x, weight, bias, stride, padding, output_padding, groups, dilation)
-
-
-def transposed_convolution(
-    call: Call,
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Counts,
-    padding: Counts,
-    output_padding: Counts,
-    groups: int,
-    dilation: Counts,
 ) -> Tensor:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2

@@ -75,78 +75,44 @@ def batch_norm(
     return _batch_norm(call, x, weight, bias, running_mean, running_var, float(eps))
 
 
-@translates("aten._native_batch_norm_legit_no_training.default")
-def batch_norm_in_use(
-    call: Call,
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor,
-    running_var: Tensor,
-    _: float,
-    eps: float,
-) -> Translated:
-    return [_batch_norm(call, x, weight, bias, running_mean, running_var, float(eps))]
-
-
 @translates(
     *("aten.native_batch_norm.default", "aten._native_batch_norm_legit.default"),
+    *("aten._native_batch_norm_legit.no_stats", "aten._native_batch_norm_legit_no_training.default"),
     "aten._native_batch_norm_legit_functional.default",
+    *("aten._batch_norm_with_update.default", "aten._batch_norm_with_update_functional.default"),
+    by_name=True,
 )
 def native_batch_norm(
     call: Call,
     x: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
     momentum: float,
     eps: float,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    training: bool = True,
 ) -> Translated:
     """The result, the mean and the inverse deviation of the batch, and the running ones where they are results."""
-    if not training and running_mean is not None and running_var is not None:
+    is_in_use = "no_training" in call.overload
+    if (is_in_use or not training) and running_mean is not None and running_var is not None:
         result = _batch_norm(call, x, weight, bias, running_mean, running_var, float(eps))
+        if is_in_use:
+            return [result]
         saved = [filled(call.output_shape(k), 0, DType.FLOAT) for k in (1, 2)]
         return [result, *saved, running_mean, running_var]
     made = normalisation.batch_norm(x, weight, bias, float(eps))
     results = [made.result, made.mean, made.inverse]
-    if "functional" in call.overload:
+    updates = "with_update" in call.overload
+    if updates:
+        results.append(
+            filled(call.output_shape(3), 0, DType.UINT8)
+        )  # what torch reserves for its backward pass
+    if updates or "functional" in call.overload:
         assert running_mean is not None  # torch's schema has no None there
         assert running_var is not None
         results += normalisation.running_statistics(x, running_mean, running_var, made, momentum)
     return results
-
-
-@translates("aten._native_batch_norm_legit.no_stats")
-def native_batch_norm_of_batch(
-    call: Call,
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> Translated:
-    made = normalisation.batch_norm(x, weight, bias, float(eps))
-    return [made.result, made.mean, made.inverse]
-
-
-@translates("aten._batch_norm_with_update_functional.default", "aten._batch_norm_with_update.default")
-def batch_norm_with_update(
-    call: Call,
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor,
-    running_var: Tensor,
-    momentum: float,
-    eps: float,
-) -> Translated:
-    made = normalisation.batch_norm(x, weight, bias, float(eps))
-    reserve = filled(call.output_shape(3), 0, DType.UINT8)
-    after = normalisation.running_statistics(x, running_mean, running_var, made, momentum)
-    return [made.result, made.mean, made.inverse, reserve, *after]
 
 
 def _batch_norm(
@@ -208,10 +174,7 @@ def batch_norm_with_momentum(
 ) -> Translated:
     """The result, and the running statistics after it, by a part that is computed."""
     made = normalisation.batch_norm(x, weight, bias, float(eps))
-    return [
-        made.result,
-        *normalisation.running_statistics(x, running_mean, running_var, made, momentum),
-    ]
+    return [made.result, *normalisation.running_statistics(x, running_mean, running_var, made, momentum)]
 
 
 @translates("onnxsmith_norm.instance_norm.default")

@@ -26,7 +26,8 @@ UNARY = {
 }
 BINARY = {
     **{f"prims.{name.lower()}.default": name for name in ("Add", "Div", "Mul", "Pow", "Sub")},
-    **{"prims.maximum.default": "Max", "prims.minimum.default": "Min"},
+    "prims.maximum.default": "Max",
+    "prims.minimum.default": "Min",
 }
 #: The same on truth values.
 ON_TRUTH = {"Add": "Or", "Max": "Or", "Mul": "And", "Min": "And"}
