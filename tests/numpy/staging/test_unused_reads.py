@@ -191,5 +191,7 @@ def test_places_that_an_array_names(read: Callable[[Any, Any], Any]) -> None:
     model = xp.to_model(code, x, np.array([1]))
     assert np.array_equal(model(x, np.array([-1])), x * 2)
     for run in (model, xp.jit(code), code):
-        with pytest.raises((OnnxsmithError, IndexError), match=r"out of bounds|cannot take index|Out of range"):
+        with pytest.raises(
+            (OnnxsmithError, IndexError), match=r"out of bounds|cannot take index|Out of range"
+        ):
             run(x, np.array([9]))
