@@ -200,6 +200,15 @@ class Array(Holding):
             self._locked = NUMBER
         return self
 
+    # -- in control flow of a model ----------------------------------------------------------------------
+
+    def adopted(self, value: object) -> Array | None:
+        """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
+        return _called("_adopted", self, value)
+
+    grown = _method("_grown")
+    asked_for_truth = _method("_truth")
+
     # -- what it is ------------------------------------------------------------------------------------
 
     @property
@@ -210,7 +219,7 @@ class Array(Holding):
         >>> xp.asarray([1.0]).tensor
         tensor([1.])
         """
-        return cast(Tensor, FUNCTIONS["_as_tensor"](self))
+        return _called("_as_tensor", self)
 
     @property
     def dtype(self) -> NumpyDType:

@@ -20,7 +20,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import is_within, require, require_same
 from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sharing import detached
@@ -66,6 +66,11 @@ def where(
         return nonzero(test)
     if x is None or y is None:
         raise AttributeValueError("either both x and y are given, or none")
+    return selected(test, x, y)
+
+
+def selected(test: Array, x: ArrayLike, y: ArrayLike) -> Array:
+    """Elements of `x` where a condition holds, else of `y`, in an element type that holds both."""
     (first, second), _ = common([x, y])
     return detached(_where(test, first, second))
 
@@ -244,8 +249,7 @@ def _covering(x: Array, test: Array) -> Array:
     said = "boolean index did not match indexed array along axis"
     for axis, (mine, theirs) in enumerate(zip(test.shape, x.shape, strict=False)):
         require_same(mine, theirs, IndexError(f"{said} {axis}"))
-    missing = tuple(range(test.ndim, x.ndim))
-    return cast(Array, FUNCTIONS["expand_dims"](test, missing)) if missing else test
+    return test[(..., *(None,) * (x.ndim - test.ndim))]
 
 
 def _conditions(x: Array, condlist: object) -> list[Array]:

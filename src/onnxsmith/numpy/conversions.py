@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.field import Field, joined
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
+from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, TracedValueError
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    OutOfBoundsError,
+    ShapeError,
+    TracedValueError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.fitting import check_number, require_fitting, require_number, require_numbers
-from onnxsmith.numpy.grown import GrownList
-from onnxsmith.numpy.grown_rows import GrownRows
+from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.recorded import recorded, tensor_given
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.dtypes import in_own_byte_order
 
@@ -35,7 +41,7 @@ def array_of(value: object) -> Array:
         return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtypes.default_of(type(value.sample))))))
     if isinstance(value, Value):
         raise tensor_given(value)
-    if isinstance(value, GrownList | GrownRows):
+    if isinstance(value, Stacked):
         return cast(Array, value.stacked)
     given: Any = value
     try:
@@ -46,7 +52,7 @@ def array_of(value: object) -> Array:
         why = "it holds itself, or is too deep" if isinstance(error, RecursionError) else f"{error}"
         raise InputTypeError(f"this {type(given).__name__} is no array: {why}") from error
     if made is None:
-        return _stacked(given)
+        return stacked([array_of(each) for each in given])
     if made.dtype == object:
         raise _not_numbers(made, given)
     dtypes.check(made.dtype)
@@ -69,8 +75,28 @@ def holds_array(values_: object) -> bool:
     return isinstance(values_, Array | Number)
 
 
-def _stacked(items: list[Any]) -> Array:
-    return cast(Array, FUNCTIONS["stack"]([array_of(each) for each in items]))
+def stacked(arrays: Sequence[Array], axis: int = 0) -> Array:
+    """Arrays of one shape along a new axis, in an element type that holds them all."""
+    if any(each.ndim != arrays[0].ndim for each in arrays):
+        raise ShapeError("arrays that are stacked have one shape")
+    check_sizes(arrays, None)
+    dtype = dtypes.promoted([each.dtype for each in arrays])
+    return _stacked([as_type(each, dtype) for each in arrays], axis)
+
+
+@recorded()
+def _stacked(arrays: list[Array], axis: int) -> Array:
+    wide = [tensors_of(each).map(lambda part: op.Unsqueeze(part, np.array([axis]))) for each in arrays]
+    return array_from(wide[0] if len(wide) == 1 else joined(wide, axis))
+
+
+def check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
+    """Refuse arrays whose sizes differ in another dimension than one."""
+    first = tuple(arrays[0].shape)
+    for position, each in enumerate(arrays):
+        for k, (a, b) in enumerate(zip(first, tuple(each.shape), strict=True)):
+            if k != axis and isinstance(a, int) and isinstance(b, int) and a != b:
+                raise ShapeError(f"dimension {k} of array 0 has size {a}, and of array {position} size {b}")
 
 
 def constant_of(value: object, dtype: NumpyDType) -> Array:
@@ -95,7 +121,7 @@ def check_fitting(value: object, dtype: NumpyDType) -> None:
         for each in cast("list[object]", value):
             _check_number(each, dtype)
             check_fitting(each, dtype)
-    elif isinstance(value, GrownList) and value.kind != "array":
+    elif isinstance(value, Stacked) and value.kind in ("python", "number"):
         items = cast(Array, value.stacked)
         require_numbers(tensors_of(items).re, items.dtype, dtype, is_python=value.kind == "python")
 
@@ -204,16 +230,6 @@ def item(x: Array, place: tuple[Any, ...]) -> object:
     # Python's floats and integers have 64 bits.
     wide = {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64}.get(x.dtype.kind, x.dtype)
     return number(tensor_of(as_type(single, wide)))
-
-
-@public("_to_list")
-def to_list(x: Array) -> object:
-    """`x.tolist()`: nested lists of Python numbers, now or in the model."""
-    if not x.is_symbolic:
-        return cast("np.ndarray[Any, Any]", x.held).tolist()
-    if x.ndim == 1 and not isinstance(x.shape[0], int) and x.dtype.kind != "c":
-        return FUNCTIONS["_listed"](x)
-    return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 
 @public("_as_tensor")

@@ -14,7 +14,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require
 from onnxsmith.numpy.sharing import detached
 
@@ -148,7 +148,7 @@ def _weights(given: object, name: str) -> Array | None:
     if not weights.is_symbolic and (np.asarray(weights) < 0).any():
         raise AttributeValueError(f"{name} is not negative", culprit=("attribute", name))
     if weights.is_symbolic:
-        require(lambda: UFUNCS["greater_equal"](weights, 0), ValueError(f"{name} cannot be negative"))
+        require(lambda: weights >= 0, ValueError(f"{name} cannot be negative"))
     return weights
 
 

@@ -26,7 +26,7 @@ from onnxsmith.numpy.conversions import (
     tensor_of,
 )
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
 
@@ -161,8 +161,7 @@ def array(
     Array([[1, 2]])
     """
     made = asarray(obj, dtype, copy=copy)
-    missing = tuple(range(ndmin - made.ndim))
-    return cast(Array, FUNCTIONS["expand_dims"](made, missing)) if missing else made
+    return made if made.ndim >= ndmin else made[(None,) * (ndmin - made.ndim)]
 
 
 @public("_on_device")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from onnxsmith.algorithms import values
@@ -18,10 +16,11 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, summed
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
+from onnxsmith.numpy.ufuncs.comparisons import equal
 from onnxsmith.types.dtypes import DType
 
 #: How often differences are taken.
@@ -155,8 +154,8 @@ def _area(y: Array, step: Array, axis: int, beside: int | None, last: int) -> Ar
             steps = steps.map(lambda part: values.as_column(part, axis, y.ndim))
         width = array_from(steps)
     # numpy's own types and order: small integers wrap around.
-    both = UFUNCS["add"](array_from(_later(field, axis)), array_from(_earlier(field, axis)))
-    parts = cast(Array, UFUNCS["divide"](UFUNCS["multiply"](width, both), 2.0))
+    both = array_from(_later(field, axis)) + array_from(_earlier(field, axis))
+    parts = width * both / 2.0
     return summed(parts, (last,), parts.dtype, False)
 
 
@@ -312,14 +311,14 @@ def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: floa
     low = -high
     # A step of exactly half a period may go either way; it keeps its sign.
     ambiguous = not is_whole or period % 2 == 0
-    wrapped = cast(Array, UFUNCS["add"](UFUNCS["remainder"](UFUNCS["subtract"](steps, low), period), low))
+    wrapped = (steps - low) % period + low
     if ambiguous:
-        is_edge = tensor_of(UFUNCS["equal"](wrapped, low)) & tensor_of(steps > 0)
+        is_edge = tensor_of(equal(wrapped, low)) & tensor_of(steps > 0)
         # A fraction gets there by a period, with its slope.
         edge = constant_of(high, wrapped.dtype) if is_whole else wrapped + constant_of(period, wrapped.dtype)
         wrapped = array_from(where(is_edge, tensors_of(edge), tensors_of(wrapped)))
-    change = cast(Array, UFUNCS["subtract"](wrapped, steps))
-    small = tensor_of(UFUNCS["less"](UFUNCS["absolute"](steps), jump))
+    change = wrapped - steps
+    small = tensor_of(abs(steps) < jump)
     zero = tensors_of(constant_of(0, change.dtype))
     fixed = where(small, zero, tensors_of(change)).map(lambda part: op.CumSum(part, np.int64(axis)))
     first = field.map(lambda part: op.Slice(part, [0], [1], [axis]))

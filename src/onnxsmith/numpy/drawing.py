@@ -18,12 +18,15 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, stacked, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, product, shape_of
+from onnxsmith.numpy.ufuncs.exponentials import log
+from onnxsmith.numpy.ufuncs.powers import sqrt
+from onnxsmith.numpy.ufuncs.trigonometry import cos
 from onnxsmith.types.dtypes import DType
 
 _Words: TypeAlias = tuple[Tensor, Tensor]
@@ -72,9 +75,7 @@ def key(seed: ArrayLike) -> Array:
 
 @recorded()
 def _key(seed: Array) -> Array:
-    low = UFUNCS["bitwise_and"](seed, 0xFFFFFFFF)
-    high = UFUNCS["bitwise_and"](UFUNCS["right_shift"](seed, 32), 0xFFFFFFFF)
-    return as_type(cast(Array, FUNCTIONS["stack"]([high, low])), _WORD)
+    return as_type(stacked([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF]), _WORD)
 
 
 @public("random.split")
@@ -168,8 +169,7 @@ def _normal(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
     distance, direction = (fraction(_drawn(keys[k], shape), is_wide=True) for k in range(2))
     away = array_from(1 - distance)  # above 0, whose logarithm is finite
     angle = array_from(direction * (2 * math.pi))
-    radius = UFUNCS["sqrt"](UFUNCS["log"](away) * -2.0)
-    return as_type(cast(Array, radius * UFUNCS["cos"](angle)), dtype)
+    return as_type(sqrt(log(away) * -2.0) * cos(angle), dtype)
 
 
 @public("random.integers")
@@ -216,7 +216,7 @@ def permutation(key: ArrayLike, x: ShapeLike) -> Array:
         if not x.ndim:
             raise ShapeError("an array without dimensions has no rows")
         order = _order(_key_of(key), (x.shape[0],))
-        return cast(Array, FUNCTIONS["take"](x, order, axis=0))
+        return x.take(order, axis=0)
     return _order(_key_of(key), _sizes(x))
 
 
@@ -224,4 +224,4 @@ def permutation(key: ArrayLike, x: ShapeLike) -> Array:
 def _order(key: Array, shape: tuple[Size, ...]) -> Array:
     high, low = _drawn(key, shape)
     rank = op.Div(high, np.int64(2)) * (2**32) + low
-    return cast(Array, FUNCTIONS["argsort"](array_from(rank), stable=True))
+    return array_from(rank).argsort(stable=True)

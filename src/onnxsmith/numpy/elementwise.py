@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,18 +16,18 @@ from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.choosing import selected
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import check_broadcast, is_known, product
 from onnxsmith.numpy.ufunc_call import is_weak, kind_of
 from onnxsmith.types.dtypes import DType
 
-
-def _ufunc(name: str, *args: ArrayLike) -> Array:
-    return cast(Array, UFUNCS[name](*args))
+#: numpy's universal functions, which call ours where an operand is an array of ours.
+numpys: Any = np
 
 
 def _written(made: Array, out: Array | None) -> Array:
@@ -63,14 +62,14 @@ def clip(
         min = None if type(min) is int and min <= limits.min else _bound(min, limits.min, is_least=True)
         max = None if type(max) is int and max >= limits.max else _bound(max, limits.max, is_least=False)
     if min is None and max is None:
-        return _written(_ufunc("positive", array), out)
+        return _written(+array, out)
     if min is not None and max is not None:  # as numpy, which chooses one element type for all three
         kinds = [kind_of(each if is_weak(each) else array_of(each)) for each in (array, min, max)]
         scalars = [each for each in kinds if isinstance(each, type)]
         typed = [each for each in kinds if not isinstance(each, type)]
         array = as_type(array, dtypes.promoted(typed, scalars))
-    made = array if min is None else _ufunc("maximum", array, min)
-    return _written(made if max is None else _ufunc("minimum", made, max), out)
+    made = array if min is None else numpys.maximum(array, min)
+    return _written(made if max is None else numpys.minimum(made, max), out)
 
 
 def _bound(bound: ArrayLike | None, limit: int, *, is_least: bool) -> ArrayLike | None:
@@ -130,7 +129,7 @@ def fix(x: ArrayLike, out: Array | None = None) -> Array:
     >>> xp.fix(xp.asarray([1.7, -1.7]))
     Array([ 1., -1.])
     """
-    return _written(_ufunc("trunc", array_of(x)), out)
+    return _written(numpys.trunc(array_of(x)), out)
 
 
 @public("nan_to_num")
@@ -177,9 +176,9 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     """
     array = array_of(z)
     if array.dtype.kind == "c":
-        made = _ufunc("arctan2", array.imag, array.real)
+        made = numpys.arctan2(array.imag, array.real)
     else:
-        made = _ufunc("arctan2", 0, array)
+        made = numpys.arctan2(0, array)
     return made * (180 / np.pi) if deg else made
 
 
@@ -204,14 +203,13 @@ def sinc(x: ArrayLike) -> Array:
 def _sinc(x: Array) -> Array:
     # Near zero it is the sum of its series, whose derivatives of every order are those of the function.
     y = x * np.pi
-    is_near = _ufunc("less", _ufunc("absolute", y), _SERIES_BELOW)
-    where = cast("Callable[..., Array]", FUNCTIONS["where"])
-    square = where(is_near, y * y, 0)
+    is_near = abs(y) < _SERIES_BELOW
+    square = selected(is_near, y * y, 0)
     total = square * _SERIES[-1]
     for factor in _SERIES[-2:0:-1]:
         total = (total + factor) * square
-    far = where(is_near, 1, y)
-    return where(is_near, total + _SERIES[0], _ufunc("sin", far) / far)
+    far = selected(is_near, 1, y)
+    return selected(is_near, total + _SERIES[0], numpys.sin(far) / far)
 
 
 @public("i0")
@@ -258,10 +256,10 @@ def isclose(
 
 @recorded()
 def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Array:
-    within = _ufunc("less_equal", abs(x - y), atol + rtol * abs(y))
-    result = (within & _ufunc("isfinite", y)) | _ufunc("equal", x, y)
+    within = abs(x - y) <= atol + rtol * abs(y)
+    result = (within & numpys.isfinite(y)) | numpys.equal(x, y)
     if equal_nan:
-        result = result | (_ufunc("isnan", x) & _ufunc("isnan", y))
+        result = result | (numpys.isnan(x) & numpys.isnan(y))
     return result
 
 
@@ -292,10 +290,10 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     fits: Array | None = None
     if not is_known((*x.shape, *y.shape)):
         fits, x, y = _in_rows(x, y)
-    equal = _ufunc("equal", x, y)
+    same = numpys.equal(x, y)
     if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
-        equal = equal | (_ufunc("isnan", x) & _ufunc("isnan", y))
-    return cast(Array, equal.all() if fits is None else equal.all() & fits)
+        same = same | (numpys.isnan(x) & numpys.isnan(y))
+    return cast(Array, same.all() if fits is None else same.all() & fits)
 
 
 @recorded()
@@ -328,7 +326,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """
     x, y = array_of(a1), array_of(a2)
     try:
-        return cast(Array, _ufunc("equal", x, y).all())
+        return cast(Array, numpys.equal(x, y).all())
     except ValueError:
         return Array(np.array(False)).as_number()
 
@@ -337,7 +335,7 @@ def _is_infinite(x: ArrayLike, sign: float, out: Array | None) -> Array:
     array = array_of(x)
     if array.dtype.kind == "c":
         raise AttributeValueError("complex numbers have no sign")
-    return _written(_ufunc("equal", array, sign * np.inf), out)
+    return _written(numpys.equal(array, sign * np.inf), out)
 
 
 @public("isposinf")
@@ -370,7 +368,7 @@ def iscomplex(x: ArrayLike) -> Array:
     >>> xp.iscomplex(xp.asarray([1 + 0j, 1j]))
     Array([False,  True])
     """
-    return _ufunc("not_equal", array_of(x).imag, 0)
+    return numpys.not_equal(array_of(x).imag, 0)
 
 
 @public("isreal")
@@ -381,7 +379,7 @@ def isreal(x: ArrayLike) -> Array:
     >>> xp.isreal(xp.asarray([1 + 0j, 1j]))
     Array([ True, False])
     """
-    return _ufunc("equal", array_of(x).imag, 0)
+    return numpys.equal(array_of(x).imag, 0)
 
 
 @public("iscomplexobj")

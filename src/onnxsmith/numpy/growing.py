@@ -1,27 +1,33 @@
-"""Lists of arrays that only the model knows the length of: how they begin, grow, and become arrays."""
+"""`GrownList`: a list of arrays that a loop of the model appends to, so that only the model knows how long it is.
+
+It holds its elements as one array, the elements along the first dimension: all are of one element type and shape. What
+was put in is not written to any more, and what is taken out is a copy that cannot be written to.
+"""
 
 # pyright: reportPrivateUsage=false
 # How an array holds its elements is the business of this package, and no attribute that users see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.core.carried import MOMENTS, CarriedParts, note_change
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.errors import InputTypeError, ShapeError
+from onnxsmith.diagnostics import shown_as
+from onnxsmith.errors import InputTypeError, ShapeError, UnsupportedSyntaxError
+from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs.raising_nodes import LIMITED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
-from onnxsmith.numpy.grown import GrownList
-from onnxsmith.numpy.grown_rows import GrownRows
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, item, tensors_of
+from onnxsmith.numpy.holding import Held, Holding, Stacked
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import check_writable
 from onnxsmith.types.value_types import TensorType
 
@@ -34,34 +40,183 @@ _OF_SEVERAL_SHAPES = (
 )
 _APPENDED = "it was appended to a list that only the model knows the length of"
 
+#: What the elements are: numbers of Python's, numbers of numpy's, or arrays.
+Kind: TypeAlias = Literal["python", "number", "array"]
 
-@public("_grown")
-def grown(sample: Array | GrownList, items: Sequence[object]) -> GrownList | None:
-    """A list of items that are like an array, which may grow; None where they are not."""
-    if isinstance(sample, GrownList):
+_ELEMENT = "it is an element of a list that only the model knows the length of"
+
+
+@shown_as("list")
+class GrownList(Stacked, Holding):
+    """A list of arrays, or of numbers, whose length only the model knows."""
+
+    __slots__ = ("__weakref__", "has_held_rows", "kind")
+
+    def __init__(self, value: Held, is_plain: bool = True, kind: Kind = "number") -> None:
+        super().__init__(value, is_plain)
+        self.kind: Kind = kind
+        #: Where it is the first column of a list of lists: something else may hold these, and see them change.
+        self.has_held_rows = False
+
+    @property
+    def stacked(self) -> Array:
+        """Its elements as one array."""
+        return Array(self.held, self._is_plain)
+
+    @property
+    def described(self) -> str:
+        """The words for it in errors."""
+        return f"array for each element of a list, {self.stacked.described}"
+
+    @property
+    def traits(self) -> Hashable:
+        """How the elements lie, why they cannot be written to, and of which kind they are."""
+        return super().traits, self.kind
+
+    @classmethod
+    def joined_traits(cls, first: Hashable, second: Hashable) -> Hashable:
+        """The traits that both have."""
+        (one, kind), (other, other_kind) = cast("tuple[tuple[Hashable, Kind], ...]", (first, second))
+        return super().joined_traits(one, other), kind if kind == other_kind else "number"
+
+    @classmethod
+    def made_of(cls, traits: Hashable, parts: CarriedParts) -> GrownList:
+        """A list of these elements."""
+        inner, kind = cast("tuple[Hashable, Kind]", traits)
+        made = cast(GrownList, super().made_of(inner, parts))
+        made.kind = kind
+        return made
+
+    def adopted(self, value: object) -> GrownList | None:
+        """A Python list of such elements, as one that may grow."""
+        if not isinstance(value, list):
+            return None
+        whole = self.stacked
+        sizes = _sizes(tensors_of(whole).re) if whole.is_symbolic else whole.shape
+        shape = (0, *(each if isinstance(each, int) else 0 for each in sizes[1:]))
+        return GrownList(np.zeros(shape, whole.dtype), kind=self.kind).extended(cast("list[object]", value))
+
+    def grown(self, items: Sequence[object]) -> GrownList | None:
+        """No list holds lists that grow."""
         raise InputTypeError(
             "a list of lists, where only the model knows how long they are",
             help="make an array of the inner list, np.array([…]), or compute with whole arrays, such as np.outer(x, y)",
         ).locate_at_caller()
-    made = _empty(sample)
-    return _extended(made, items)
+
+    def asked_for_truth(self) -> Tensor:
+        """True if it has elements, as a tensor; where that is known, what stands behind `and` need not fit."""
+        tensor = tensors_of(self.stacked).re
+        count = _sizes(tensor)[0]
+        if isinstance(count, int):
+            return cast(Tensor, count > 0)
+        return op.Gather(op.Shape(tensor), np.int64(0)) > 0
+
+    def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
+        """Element by element."""
+        return self.stacked.shape[0], lambda position: self[position]
+
+    def compared(self, item: object) -> object:
+        """True where an element is equal to an item."""
+        return self.stacked.compared(item)
+
+    # -- what a list can do --------------------------------------------------------------------------------
+
+    @boundary
+    def append(self, item: UserValue) -> None:
+        """Add an element at the end, which is not written to any more."""
+        whole, given = self.stacked, self._element(item)
+        if whole.is_symbolic or given.is_symbolic or (len(whole) and whole.shape[1:] != given.shape):
+            longer = array_from(_joined(tensors_of(whole), tensors_of(given)))
+        else:
+            first = cast("np.ndarray[Any, Any]", whole.held).reshape(len(whole), *given.shape)
+            longer = Array(np.concatenate([first, cast("np.ndarray[Any, Any]", given.held)[None]]))
+        self._hold(longer)
+
+    def _hold(self, elements: Array) -> None:
+        note_change(self)
+        self._value = elements.held
+        self._version = next(MOMENTS)
+
+    @boundary
+    def __setitem__(self, index: UserValue, item: UserValue) -> None:
+        """Put another element in the place of one."""
+        if isinstance(index, slice):
+            raise UnsupportedSyntaxError(
+                "only the model knows how long this list is, and several elements of it are assigned at once",
+                help="assign them one by one: items[k] = v",
+            ).locate_at_caller()
+        given, whole = self._element(item), self.stacked.copy()
+        whole[index] = given
+        self._hold(whole)
+
+    def _element(self, item: UserValue) -> Array:
+        """An item as an element of a list, which is not written to any more."""
+        check_writable(self)
+        whole = self.stacked
+        if self.kind == "python" and kind_of(cast(Any, item)) is None:
+            raise InputTypeError(
+                "a list that a loop of the model appends to has elements of one kind, Python numbers, and this is "
+                "an array",
+                help="collect it in a list of its own",
+            ).locate_at_caller()
+        adopted = item if isinstance(item, Array) else whole.adopted(item)
+        given = array_of(item) if adopted is None else adopted
+        if given.dtype != whole.dtype or given.ndim + 1 != whole.ndim:
+            raise InputTypeError(
+                f"a list that a loop of the model appends to has elements of one kind, {whole.dtype.name} with "
+                f"{whole.ndim - 1} dimensions, and this is {given.dtype.name} with {given.ndim}",
+                help="convert it with x.astype(…), or collect it in a list of its own",
+            ).locate_at_caller()
+        if not given.is_number and given.ndim:
+            given.owner.keep_unchanged(_APPENDED)
+        return given
+
+    def extended(self, items: Sequence[object]) -> GrownList | None:
+        """The list with items at the end; None where they are not like its elements."""
+        try:
+            self.extend(items)
+        except (InputTypeError, ShapeError):
+            return None
+        return self
+
+    def copy(self) -> GrownList:
+        """Another list of the same elements."""
+        return GrownList(self.held, self._is_plain, self.kind)
+
+    def __add__(self, items: list[object]) -> GrownList:
+        made = self.copy()
+        made.extend(items)
+        return made
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __getitem__(self, index: Any) -> Any:
+        taken = self.stacked[index]
+        if isinstance(index, slice):
+            return GrownList(taken.held, kind=self.kind)
+        if self.kind == "python":
+            return taken.tensor.as_number() if taken.is_symbolic else taken.item()
+        if self.kind == "number":
+            return taken
+        made = taken.copy()
+        made.lock(_ELEMENT)
+        return made
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.stacked.__array__(dtype, copy)
 
 
-def _empty(sample: Array) -> GrownList:
-    """A list without elements; sizes that are not known are 0, until there is one."""
-    held = tensors_of(sample).re if sample.is_symbolic else None
-    sizes = sample.shape if held is None else _sizes(held)
+@public("_grown")
+def grown(sample: Array, items: Sequence[object]) -> GrownList | None:
+    """A list of items that are like an array, which may grow; None where they are not.
+
+    Sizes that are not known are 0, until there is an element.
+    """
+    sizes = _sizes(tensors_of(sample).re) if sample.is_symbolic else sample.shape
     shape = (0, *(each if isinstance(each, int) else 0 for each in sizes))
     is_number = sample.is_number or not sample.ndim
-    return GrownList(np.zeros(shape, sample.dtype), kind="number" if is_number else "array")
-
-
-def _extended(made: GrownList, items: Sequence[object]) -> GrownList | None:
-    try:
-        made.extend(items)
-    except (InputTypeError, ShapeError):
-        return None
-    return made
+    return GrownList(np.zeros(shape, sample.dtype), kind="number" if is_number else "array").extended(items)
 
 
 def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownList | None:
@@ -70,33 +225,7 @@ def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownLi
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind is None:
         return None
-    return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
-
-
-def list_of_rows(
-    items: Sequence[object], taken: Sequence[object], keep: Callable[[list[object]], None]
-) -> GrownRows | None:
-    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike.
-
-    `keep` sees to it that a list is not written to any more, for it is a row.
-    """
-    rows = cast("list[Sequence[Any]]", [*items, *taken])
-    kinds = {(type(each), len(each)) for each in rows if type(each) in (tuple, list)}
-    if len(kinds) != 1 or not all(type(each) in (tuple, list) for each in rows) or not rows[0]:
-        return None
-    columns: list[GrownList] = []
-    for place in range(len(rows[0])):
-        before = [each[place] for each in rows[: len(items)]]
-        after = [each[place] for each in rows[len(items) :]]
-        sample = next((each for each in (*before, *after) if hasattr(each, "grown")), None)
-        made = list_of_numbers(before, after) if sample is None else sample.grown(before)
-        if not isinstance(made, GrownList):
-            return None
-        columns.append(made)
-    made = GrownRows(columns, type(rows[0]), keep)
-    for each in items:
-        made.keep(cast(UserValue, each))
-    return made
+    return GrownList(np.zeros(0, _DTYPES[kind]), kind="python").extended(items)
 
 
 def list_of_elements(array: Array) -> GrownList:
@@ -106,80 +235,15 @@ def list_of_elements(array: Array) -> GrownList:
     return GrownList(array.held, array._is_plain, "number" if array.ndim == 1 else "array")
 
 
-@public("_listed")
-def listed(array: Array) -> GrownList:
-    """`x.tolist()` of a vector that only the model knows the length of."""
-    wide = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}[array.dtype.kind]
-    return GrownList(as_type(array, np.dtype(wide)).held, kind="python")
-
-
-@public("_adopted_list")
-def adopted(like: GrownList, value: object) -> GrownList | None:
-    """A Python list in the place of one that may grow."""
-    if not isinstance(value, list):
-        return None
-    items = cast("list[object]", value)
-    whole = like.stacked
-    shape = (0, *(each if isinstance(each, int) else 0 for each in _static_shape(whole)[1:]))
-    empty = GrownList(np.zeros(shape, whole.dtype), kind=like.kind)
-    return _extended(empty, items)
-
-
-@public("_stacked")
-def stacked(items: GrownList) -> Array:
-    """The elements of a list as one array."""
-    return Array(items.held, items._is_plain)
-
-
-@public("_has_elements")
-def has_elements(items: GrownList) -> Tensor:
-    """True if a list has elements, as a tensor; where that is known, what stands behind `and` need not fit."""
-    tensor = tensors_of(stacked(items)).re
-    count = _sizes(tensor)[0]
-    if isinstance(count, int):
-        return cast(Tensor, count > 0)
-    return op.Gather(op.Shape(tensor), np.int64(0)) > 0
-
-
-@public("_longer")
-def longer(items: GrownList, item: UserValue) -> Array:
-    """The elements of a list with another one at the end, which is not written to any more."""
-    whole, given = stacked(items), _element(items, item)
-    if not whole.is_symbolic and not given.is_symbolic and (not len(whole) or whole.shape[1:] == given.shape):
-        first = cast("np.ndarray[Any, Any]", whole.held).reshape(len(whole), *given.shape)
-        return Array(np.concatenate([first, cast("np.ndarray[Any, Any]", given.held)[None]]))
-    return array_from(_joined(tensors_of(whole), tensors_of(given)))
-
-
-@public("_with_element")
-def with_element(items: GrownList, index: UserValue, item: UserValue) -> Array:
-    """The elements of a list with another one in the place of one."""
-    given, whole = _element(items, item), stacked(items).copy()
-    whole[cast(Any, index)] = given
-    return whole
-
-
-def _element(items: GrownList, item: UserValue) -> Array:
-    """An item as an element of a list, which is not written to any more."""
-    check_writable(items)
-    whole = stacked(items)
-    if items.kind == "python" and kind_of(cast(Any, item)) is None:
-        raise InputTypeError(
-            "a list that a loop of the model appends to has elements of one kind, Python numbers, and this is an array",
-            help="collect it in a list of its own",
-        ).locate_at_caller()
-    given = item if isinstance(item, Array) else cast(Any, FUNCTIONS["_adopted"](whole, item))
-    if not isinstance(given, Array):
-        given = array_of(item)
-    if given.dtype != whole.dtype or given.ndim + 1 != whole.ndim:
-        raise InputTypeError(
-            f"a list that a loop of the model appends to has elements of one kind, {whole.dtype.name} with "
-            f"{whole.ndim - 1} dimensions, and this is {given.dtype.name} with {given.ndim}",
-            help="convert it with x.astype(…), or collect it in a list of its own",
-        ).locate_at_caller()
-    if not given.is_number and given.ndim:
-        given.owner.keep_unchanged(_APPENDED)
-    return given
+@public("_to_list")
+def to_list(x: Array) -> object:
+    """`x.tolist()`: nested lists of Python numbers, now or in the model."""
+    if not x.is_symbolic:
+        return cast("np.ndarray[Any, Any]", x.held).tolist()
+    if x.ndim == 1 and not isinstance(x.shape[0], int) and x.dtype.kind != "c":
+        wide = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}[x.dtype.kind]
+        return GrownList(as_type(x, np.dtype(wide)).held, kind="python")
+    return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 
 def _joined(whole: Field, item: Field) -> Field:
@@ -204,10 +268,6 @@ def _with_row(whole: Tensor, item: Tensor) -> Tensor:
         node = cast(Any, cast(SymbolicTensor, whole).record).producer
         node.name = f"{LIMITED}{_OF_SEVERAL_SHAPES}|{node.name}"  # its own name tells the line
     return op.Concat(whole, op.Unsqueeze(item, np.array([0])), axis=0)
-
-
-def _static_shape(array: Array) -> Sequence[object]:
-    return _sizes(tensors_of(array).re) if array.is_symbolic else array.shape
 
 
 def _sizes(tensor: Tensor) -> Sequence[object]:

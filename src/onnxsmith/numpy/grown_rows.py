@@ -6,22 +6,20 @@ are lists are written to in their place, `rows[-1][1] = v`. Lists that were put 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError
-from onnxsmith.numpy.grown import GrownList, missing_method
-from onnxsmith.numpy.registry import FUNCTIONS
-
-#: A place, known or of the model, or a slice.
-_Index: TypeAlias = Any
+from onnxsmith.numpy.conversions import stacked
+from onnxsmith.numpy.growing import GrownList, list_of_numbers
+from onnxsmith.numpy.holding import Stacked
 
 
 @shown_as("list")
-class GrownRows:
+class GrownRows(Stacked):
     """A list of tuples whose length only the model knows."""
 
     __slots__ = ("_keep", "columns", "kind")
@@ -67,7 +65,7 @@ class GrownRows:
     @property
     def stacked(self) -> Any:
         """Its rows as one array."""
-        return FUNCTIONS["stack"]([each.stacked for each in self.columns], axis=1)
+        return stacked([each.stacked for each in self.columns], 1)
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """Row by row."""
@@ -105,11 +103,6 @@ class GrownRows:
             ).locate_at_caller()
         return row
 
-    def extend(self, items: Iterable[UserValue]) -> None:
-        """Add rows at the end."""
-        for each in items:
-            self.append(each)
-
     def copy(self) -> GrownRows:
         """Another list of the same rows."""
         return self._sharing([each.copy() for each in self.columns])
@@ -120,18 +113,38 @@ class GrownRows:
         made.columns[0].has_held_rows = self.columns[0].has_held_rows = True
         return made
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing_method(name)
-
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def __getitem__(self, index: _Index) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self._sharing([each[index] for each in self.columns])
         row = self.kind(each[index] for each in self.columns)
         self.keep(row)
         return row
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter([self[k] for k in range(len(self))])
+
+def list_of_rows(
+    items: Sequence[object], taken: Sequence[object], keep: Callable[[list[object]], None]
+) -> GrownRows | None:
+    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike.
+
+    `keep` sees to it that a list is not written to any more, for it is a row.
+    """
+    rows = cast("list[Sequence[Any]]", [*items, *taken])
+    kinds = {(type(each), len(each)) for each in rows if type(each) in (tuple, list)}
+    if len(kinds) != 1 or not all(type(each) in (tuple, list) for each in rows) or not rows[0]:
+        return None
+    columns: list[GrownList] = []
+    for place in range(len(rows[0])):
+        before = [each[place] for each in rows[: len(items)]]
+        after = [each[place] for each in rows[len(items) :]]
+        sample = next((each for each in (*before, *after) if hasattr(each, "grown")), None)
+        made = list_of_numbers(before, after) if sample is None else sample.grown(before)
+        if not isinstance(made, GrownList):
+            return None
+        columns.append(made)
+    made = GrownRows(columns, type(rows[0]), keep)
+    for each in items:
+        made.keep(cast(UserValue, each))
+    return made

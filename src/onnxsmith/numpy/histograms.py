@@ -19,7 +19,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import linspace
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least, require_same, require_same_shape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
@@ -99,7 +99,8 @@ def _edges(x: Array, bins: object, ends: Ends | None) -> Array:
         )
     if x.is_symbolic and x.dtype.kind == "f":
         require(
-            lambda: UFUNCS["isfinite"](x), ValueError("the range of the data that is found is not finite")
+            lambda: cast(Array, np.isfinite(x)),
+            ValueError("the range of the data that is found is not finite"),
         )
     return _strict(_edges_of(x, count, dtype))
 

@@ -6,7 +6,7 @@ to them. What arrays compute stands in `array`, how views share their elements i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -15,10 +15,10 @@ from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import LoopTypeError
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.perhaps_python import Weak
-from onnxsmith.numpy.registry import FUNCTIONS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
@@ -152,14 +152,6 @@ class Holding(Carrier):
         made._locked, made._weak = why, weak
         return made
 
-    def adopted(self, value: object) -> Holding | None:
-        """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
-        return cast("Holding | None", FUNCTIONS["_adopted"](self, value))
-
-    def grown(self, items: Sequence[object]) -> Carrier | None:
-        """A list of arrays like this one."""
-        return cast("Carrier | None", FUNCTIONS["_grown"](self, items))
-
     def rewrite(self, parts: CarriedParts) -> None:
         """Hold other elements."""
         note_change(self)
@@ -186,10 +178,6 @@ class Holding(Carrier):
         """Take it back."""
         self._locked = None
 
-    def asked_for_truth(self) -> Tensor:
-        """A tensor of truth values."""
-        return cast(Tensor, FUNCTIONS["_truth"](self))
-
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """As numpy goes through it, along the first dimension."""
         items: Any = self
@@ -198,6 +186,46 @@ class Holding(Carrier):
                 "an array without dimensions cannot be looped over", help="loop over range(n)"
             )
         return items.shape[0], lambda position: items[position]
+
+
+class Stacked:
+    """A list that only the model knows the length of. Its elements are the rows of one array."""
+
+    __slots__ = ()
+    #: "python", "number" or "array" where it is a list of such, and else the class of its elements.
+    kind: Any
+
+    @property
+    def stacked(self) -> Any:
+        """Its elements as one array."""
+        raise NotImplementedError
+
+    def append(self, item: UserValue) -> None:
+        """Add an element at the end."""
+        raise NotImplementedError
+
+    def extend(self, items: Iterable[Any]) -> None:
+        """Add elements at the end."""
+        for each in items:
+            self.append(each)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.stacked)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[k] for k in range(len(self))])
+
+    def __getattr__(self, name: str) -> Any:
+        """Raises the error for what lists can do and such a list cannot."""
+        if name.startswith("_") or not hasattr(list, name):
+            raise AttributeError(f"'list' object has no attribute {name!r}")
+        raise UnsupportedSyntaxError(
+            f"only the model knows how long this list is, and such a list has no '{name}'",
+            help="it is appended to, indexed and gone through; np.array(items) is an array of it",
+        ).locate_at_caller()
 
 
 def _held_of(parts: CarriedParts) -> Held:

@@ -37,7 +37,7 @@ from onnxsmith.numpy.conversions import (
     tensors_of,
 )
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_same, require_to_fit
@@ -73,7 +73,7 @@ def _read_part(part: object) -> Part:
         if part.ndim == 0 and part.dtype.kind != "b" and not part.is_symbolic:
             return int(part)
         return part
-    if isinstance(part, GrownList):
+    if isinstance(part, Stacked):
         return _read_part(part.stacked)
     if isinstance(part, list) and holds_array(cast(object, part)):
         return _read_part(array_of(cast(object, part)))  # x[[i, j]] of dynamic indices

@@ -18,16 +18,19 @@ from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.choosing import selected
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensors_of
-from onnxsmith.numpy.filling import ones, tril, triu, zeros
+from onnxsmith.numpy.filling import eye, ones, tril, triu, zeros
 from onnxsmith.numpy.indexing import put
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape, transpose
+from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
+from onnxsmith.numpy.ufuncs.comparisons import equal, maximum
 
 
 def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
@@ -105,7 +108,7 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
     if where is True:
         dst[...] = typed
         return
-    dst[...] = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
+    dst[...] = selected(array_of(where), typed, sharing.detached(dst))
 
 
 def _of_scalar(value: object, dst: Array, casting: str) -> Array:
@@ -157,7 +160,7 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     index = cast(Array, arange(a.size) % given.shape[0])
     spread = reshape(given[index], tuple(a.shape))
     where = reshape(as_type(where, dtypes.BOOL), tuple(a.shape))
-    a[...] = cast(Array, FUNCTIONS["where"](where, spread, sharing.detached(a)))
+    a[...] = selected(where, spread, sharing.detached(a))
 
 
 @public("place")
@@ -177,21 +180,21 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
     require_same(*sizes, ValueError("place: mask and data must be the same size"))
-    chosen = reshape(as_type(where, dtypes.BOOL), -1)
+    is_chosen = reshape(as_type(where, dtypes.BOOL), -1)
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
-        if not chosen.is_symbolic and bool(chosen.any()):
+        if not is_chosen.is_symbolic and bool(is_chosen.any()):
             raise AttributeValueError("there are no values to be written", culprit=("attribute", "vals"))
         return
-    counts = cast(Array, FUNCTIONS["cumsum"](as_type(chosen, dtypes.INT64)))
+    counts = as_type(is_chosen, dtypes.INT64).cumsum()
     index = (counts - 1) % given.shape[0]
     if not isinstance(given.shape[0], int):
         # Without values nothing is read but the element put behind them; a place that needs one is out of bounds.
-        count = cast(Array, FUNCTIONS["asarray"](given.shape[0]))
-        at = (counts - 1) % UFUNCS["maximum"](count, 1) + as_type(UFUNCS["equal"](count, 0), dtypes.INT64)
-        index = cast(Array, FUNCTIONS["where"](chosen, at, count))
-        given = cast(Array, FUNCTIONS["concatenate"]([given, FUNCTIONS["zeros"](1, given.dtype)]))
-    spread = FUNCTIONS["where"](chosen, given[index], reshape(sharing.detached(arr), -1))
-    arr[...] = reshape(cast(Array, spread), tuple(arr.shape))
+        count = array_of(given.shape[0])
+        at = (counts - 1) % maximum(count, 1) + as_type(equal(count, 0), dtypes.INT64)
+        index = selected(is_chosen, at, count)
+        given = concat([given, zeros(1, given.dtype)])
+    spread = selected(is_chosen, given[index], reshape(sharing.detached(arr), -1))
+    arr[...] = reshape(spread, tuple(arr.shape))
 
 
 @public("fill_diagonal")
@@ -241,7 +244,7 @@ def _fill_open_diagonal(a: Array, given: Array, *, wrap: bool) -> None:
         return
     rows, columns = a.shape
     values = given[arange(rows) % count][:, None]
-    a[...] = cast(Array, FUNCTIONS["where"](FUNCTIONS["eye"](rows, columns, dtype=bool), values, a))
+    a[...] = selected(eye(rows, columns, dtype=bool), values, a)
 
 
 @public("ix_")
@@ -262,7 +265,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
         if not isinstance(each, Array | np.ndarray) and 0 in vector.shape:
             vector = as_type(vector, dtypes.INT64)  # an empty list has no element type of its own
         if vector.dtype.kind == "b":
-            vector = cast("tuple[Array, ...]", FUNCTIONS["nonzero"](vector))[0]
+            vector = nonzero(vector)[0]
         shape = [1] * len(args)
         shape[place] = -1
         made.append(reshape(vector, tuple(shape)))
@@ -278,8 +281,7 @@ def _two_dimensions(arr: ArrayLike) -> Array:
 
 def _places_of(mask: Array) -> tuple[Array, ...]:
     """Where a mask holds, along each dimension: arrays of their own, unlike those of `nonzero`."""
-    found = cast("tuple[Array, ...]", FUNCTIONS["nonzero"](mask))
-    return tuple(sharing.detached(each, is_plain=True) for each in found)
+    return tuple(sharing.detached(each, is_plain=True) for each in nonzero(mask))
 
 
 @public("tril_indices_from")

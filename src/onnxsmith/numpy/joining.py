@@ -17,8 +17,16 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
-from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.conversions import (
+    array_from,
+    array_of,
+    as_type,
+    check_sizes,
+    stacked,
+    tensor_of,
+    tensors_of,
+)
+from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
@@ -32,7 +40,7 @@ from onnxsmith.types.dtypes import DType
 #: numpy's rules for conversions.
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
-Arrays = Sequence[ArrayLike] | Array | GrownList
+Arrays = Sequence[ArrayLike] | Array | Stacked
 
 
 def _given(arrays: Arrays) -> list[Array]:
@@ -43,14 +51,14 @@ def _given(arrays: Arrays) -> list[Array]:
     return given
 
 
-def _elements(arrays: GrownList, what: str = "concatenate") -> Array:
+def _elements(arrays: Stacked, what: str = "concatenate") -> Array:
     """The elements of a list that only the model knows the length of, along the first axis; there is one, at least."""
     whole = cast(Array, arrays.stacked)
     require_some(whole, [0], ValueError(f"need at least one array to {what}"))
     return whole
 
 
-def _one_after_the_other(arrays: GrownList, axis: int | None) -> Array:
+def _one_after_the_other(arrays: Stacked, axis: int | None) -> Array:
     """The elements of a list that only the model knows the length of, joined along their first axis."""
     whole = _elements(arrays)
     if whole.ndim == 1:
@@ -102,7 +110,7 @@ def concat(
     >>> xp.concat([xp.asarray([1, 2]), xp.asarray([0.5])])
     Array([1. , 2. , 0.5])
     """
-    given = _given([_one_after_the_other(arrays, axis)] if isinstance(arrays, GrownList) else arrays)
+    given = _given([_one_after_the_other(arrays, axis)] if isinstance(arrays, Stacked) else arrays)
     if axis is None:
         given = [reshape(each, -1) for each in given]
         axis = 0
@@ -113,17 +121,9 @@ def concat(
     for position, each in enumerate(given):
         if each.ndim != rank:
             raise ShapeError(f"array 0 has {rank} dimensions, and array {position} has {each.ndim}")
-    _check_sizes(given, place)
+    check_sizes(given, place)
     typed = _common(given, dtype, casting)
     return written(detached(typed[0]) if len(typed) == 1 else _joined(typed, place), out)
-
-
-def _check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
-    first = tuple(arrays[0].shape)
-    for position, each in enumerate(arrays):
-        for k, (a, b) in enumerate(zip(first, tuple(each.shape), strict=True)):
-            if k != axis and isinstance(a, int) and isinstance(b, int) and a != b:
-                raise ShapeError(f"dimension {k} of array 0 has size {a}, and of array {position} size {b}")
 
 
 @public("stack")
@@ -143,17 +143,12 @@ def stack(
     Array([[1, 2],
            [3, 4]])
     """
-    if isinstance(arrays, GrownList):
+    if isinstance(arrays, Stacked):
         whole = _elements(arrays, "stack")
         return concat([moveaxis(whole, 0, axis)], axis=0, out=out, dtype=dtype, casting=casting)
     given = _given(arrays)
-    rank = given[0].ndim
-    if any(each.ndim != rank for each in given):
-        raise ShapeError("arrays that are stacked have one shape")
-    _check_sizes(given, None)
-    place = axis_of(axis, rank + 1)
-    wide = [expand_dims(each, place) for each in given]
-    return concat(wide, axis=place, out=out, dtype=dtype, casting=casting)
+    place = axis_of(axis, given[0].ndim + 1)
+    return written(stacked(_common(given, dtype, casting), place), out)
 
 
 @public("vstack")
@@ -165,7 +160,7 @@ def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
     Array([[1, 2],
            [3, 4]])
     """
-    if isinstance(arrays, GrownList):
+    if isinstance(arrays, Stacked):
         whole = _elements(arrays)
         whole = whole.reshape((-1, 1)) if whole.ndim == 1 else whole
         rows_of_all = whole if whole.ndim == 2 else whole.reshape((-1, *whole.shape[2:]))
@@ -182,7 +177,7 @@ def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
     >>> xp.hstack([xp.asarray([1, 2]), xp.asarray([3])])
     Array([1, 2, 3])
     """
-    if isinstance(arrays, GrownList):
+    if isinstance(arrays, Stacked):
         whole = _elements(arrays)
         if whole.ndim <= 2:
             return concat([whole.reshape(-1)], dtype=dtype, casting=casting)

@@ -15,8 +15,9 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, is_plain, stored_as, tensors_of
 from onnxsmith.numpy.joining import concat
+from onnxsmith.numpy.quantiles import median
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.reshaping import broadcast_to
 from onnxsmith.numpy.sharing import detached
@@ -26,7 +27,7 @@ from onnxsmith.types.dtypes import DType
 #: What continues an array from its own elements.
 _CONTINUED = ("edge", "reflect", "symmetric", "wrap")
 #: What is computed from all elements along an axis.
-_COMPUTED = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+_COMPUTED = {"maximum": Array.max, "minimum": Array.min, "mean": Array.mean, "median": median}
 _MODES = ("constant", *_CONTINUED, *_COMPUTED, "empty")
 
 
@@ -175,9 +176,9 @@ def _continued(x: Array, before: Size, behind: Size, axis: int, mode: str) -> Ar
 
 
 def _with_statistic(x: Array, widths: tuple[Size, Size], axis: int, mode: str) -> Array:
-    one = cast(Array, FUNCTIONS[_COMPUTED[mode]](x, axis=axis, keepdims=True))
+    one = _COMPUTED[mode](x, axis=axis, keepdims=True)
     if x.dtype.kind in "iu" and one.dtype.kind == "f":
-        one = cast(Array, FUNCTIONS["round"](one))
+        one = one.round()
     around: list[Array] = []
     for width in widths:
         shape = [*x.shape]

@@ -23,17 +23,19 @@ from onnxsmith.numpy.arguments import ArrayLike, SizeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import index_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
-from onnxsmith.numpy.filling import zeros
+from onnxsmith.numpy.filling import zeros, zeros_like
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.matrices.solving import lstsq
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
 from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.signals import convolve
 from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.numpy.trimming import leading, without_first
+from onnxsmith.numpy.ufuncs.powers import sqrt
 
 
 def _coefficients(p: ArrayLike) -> Array:
@@ -74,12 +76,12 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
             f"the coefficients of a polynomial are a vector, not {coefficients.ndim} dimensions"
         )
     if 0 in [each for each in coefficients.shape if isinstance(each, int)]:
-        return detached(cast(Array, FUNCTIONS["zeros_like"](at)))
+        return detached(zeros_like(at))
     dtype = dtypes.promoted([coefficients.dtype, at.dtype])
     return _horner(as_type(coefficients, dtype), as_type(at, dtype))
 
 
-def _combined(a1: ArrayLike, a2: ArrayLike, ufunc: str) -> Array:
+def _as_long(a1: ArrayLike, a2: ArrayLike) -> tuple[Array, Array]:
     x, y = _coefficients(a1), _coefficients(a2)
     longer, shorter = cast(Size, x.shape[0]), cast(Size, y.shape[0])
     rest = longer - shorter
@@ -89,7 +91,7 @@ def _combined(a1: ArrayLike, a2: ArrayLike, ufunc: str) -> Array:
         y = concat([zeros(rest, y.dtype), y])
     elif rest < 0:
         x = concat([zeros(-rest, x.dtype), x])
-    return cast(Array, UFUNCS[ufunc](x, y))
+    return x, y
 
 
 @public("polyadd")
@@ -100,7 +102,8 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     >>> xp.polyadd(xp.asarray([1, 2]), xp.asarray([3, 4, 5]))
     Array([3, 5, 7])
     """
-    return _combined(a1, a2, "add")
+    x, y = _as_long(a1, a2)
+    return x + y
 
 
 @public("polysub")
@@ -111,7 +114,8 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     >>> xp.polysub(xp.asarray([1, 2]), xp.asarray([1, 1]))
     Array([0, 1])
     """
-    return _combined(a1, a2, "subtract")
+    x, y = _as_long(a1, a2)
+    return x - y
 
 
 @public("polymul")
@@ -122,7 +126,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     >>> xp.polymul(xp.asarray([1, 1]), xp.asarray([1, -1]))
     Array([ 1,  0, -1])
     """
-    return cast(Array, FUNCTIONS["convolve"](leading(_coefficients(a1)), leading(_coefficients(a2))))
+    return convolve(leading(_coefficients(a1)), leading(_coefficients(a2)))
 
 
 @recorded()
@@ -241,7 +245,7 @@ def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) ->
         dtypes.promoted([array.dtype, np.dtype(np.int64)]) if array.dtype.kind in "biu" else array.dtype,
     )
     exponents = powers if increasing else powers[::-1]
-    return cast(Array, UFUNCS["power"](wide[:, None], exponents[None, :]))
+    return wide[:, None] ** exponents[None, :]
 
 
 @public("polyfit")
@@ -268,7 +272,7 @@ def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
         places, dtypes.promoted([places.dtype], [float]) if places.dtype.kind != "c" else places.dtype
     )
     matrix = vander(at, deg + 1)
-    scale = cast(Array, UFUNCS["sqrt"](FUNCTIONS["sum"](matrix * matrix, axis=0)))
+    scale = sqrt((matrix * matrix).sum(axis=0))
     right = as_type(values_, dtypes.promoted([values_.dtype, at.dtype]))
     found = lstsq(matrix / scale, right, at.shape[0] * float(np.finfo(dtypes.part(at.dtype)).eps)).x
     return found / (scale if right.ndim == 1 else scale[:, None])

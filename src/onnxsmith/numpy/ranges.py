@@ -20,8 +20,9 @@ from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.fitting import require_whole
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least
+from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.ufunc_call import is_weak, kind_of
@@ -202,10 +203,10 @@ def logspace(
     if root.ndim:
         # As numpy: bases are broadcast with the ends.
         ends = (array_of(start), array_of(stop))
-        start, stop, root = cast("tuple[Array, ...]", FUNCTIONS["broadcast_arrays"](*ends, root))
-        root = cast(Array, FUNCTIONS["expand_dims"](root, axis))
+        start, stop, root = broadcast_arrays(*ends, root)
+        root = expand_dims(root, axis)
     powers = linspace(start, stop, num, endpoint, axis=axis)
-    made = cast(Array, UFUNCS["power"](root if root.ndim else base, powers))
+    made = cast(Array, np.power(cast(Any, root if root.ndim else base), powers))
     return made if dtype is None else as_type(made, dtypes.read(dtype))
 
 
@@ -242,12 +243,12 @@ def geomspace(
         known = np.geomspace(np.asarray(first), np.asarray(last), count, endpoint, dtype=wanted, axis=axis)
         return Array(known, known.flags.c_contiguous)
     begin, end = as_type(first, work), as_type(last, work)
-    sign = cast(Array, UFUNCS["sign"](begin))
-    low, high = (cast(Array, UFUNCS["log10"](each / sign)) for each in (begin, end))
-    made = cast(Array, UFUNCS["power"](10.0, linspace(low, high, count, endpoint)))
+    sign = cast(Array, np.sign(begin))
+    low, high = (cast(Array, np.log10(each / sign)) for each in (begin, end))
+    made = 10.0 ** linspace(low, high, count, endpoint)
     made = _with_ends(made * sign, begin, end, bool(endpoint))
     result = as_type(made, wanted)
-    return result if not axis else cast(Array, FUNCTIONS["moveaxis"](result, 0, axis))
+    return result if not axis else moveaxis(result, 0, axis)
 
 
 @recorded()

@@ -29,19 +29,6 @@ UFUNCS: Registry[str, AnyUfunc] = Registry("onnxsmith.numpy", "UFUNCS")
 FUNCTIONS: Registry[str, Callable[..., object]] = Registry("onnxsmith.numpy", "FUNCTIONS")
 
 
-def public(name: str) -> Callable[[F], F]:
-    """Enter a function of the namespace under its name; errors that leave it there point at the user's call.
-
-    What it decorates stays as it is, for the functions beside it.
-    """
-
-    def enter(function: F) -> F:
-        FUNCTIONS.register(name, boundary_with(_answer)(function))
-        return function
-
-    return enter
-
-
 _TOO_BIG = re.compile("maximum allowed (dimension|size) exceeded|array is too big", re.IGNORECASE)
 
 
@@ -54,3 +41,19 @@ def _answer(error: Exception, values: Iterable[object]) -> OnnxsmithError | None
     if isinstance(error, OverflowError):
         return OutOfBoundsError("a number is out of bounds for what it is used as")
     return None
+
+
+_guarded = boundary_with(_answer)
+
+
+def public(name: str) -> Callable[[F], F]:
+    """Enter a function of the namespace under its name; errors that leave it there point at the user's call.
+
+    What it decorates stays as it is, for the functions beside it.
+    """
+
+    def enter(function: F) -> F:
+        FUNCTIONS.register(name, _guarded(function))
+        return function
+
+    return enter

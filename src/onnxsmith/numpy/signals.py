@@ -15,7 +15,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 
 _MODES = ("full", "same", "valid")
@@ -167,7 +167,7 @@ def interp(
         if period == 0:
             raise AttributeValueError("a period is not zero", culprit=("attribute", "period"))
         size = abs(period)
-        at, points = UFUNCS["remainder"](at, size), UFUNCS["remainder"](points, size)
+        at, points = at % size, points % size
         points, heights = _periodic(points, heights, float(size))
         return _interpolated(at, points, heights, None, None)
     ends = [None if each is None else constant_of(each, dtype) for each in (left, right)]

@@ -26,7 +26,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, masked
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least, require_same
 from onnxsmith.types.dtypes import DType
 
@@ -283,7 +283,7 @@ def average(
         raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
     if scale.is_symbolic:
         said = "Weights sum to zero, can't be normalized"
-        require(lambda: UFUNCS["not_equal"](scale, 0), ZeroDivisionError(said))
+        require(lambda: scale != 0, ZeroDivisionError(said))
     return (made, scale) if returned else made
 
 

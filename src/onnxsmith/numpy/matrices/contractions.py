@@ -14,22 +14,11 @@ from onnxsmith.numpy.axes import axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.rearranging import diagonal
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
-
-
-def _matmul(x: Array, y: Array) -> Array:
-    return cast(Array, UFUNCS["matmul"](x, y))
-
-
-def _multiplied(x: Array, y: Array) -> Array:
-    return cast(Array, UFUNCS["multiply"](x, y))
-
-
-def _sum(x: Array, axis: int, dtype: DTypeLike | None = None) -> Array:
-    return cast(Array, FUNCTIONS["sum"](x, axis=axis, dtype=dtype))
+from onnxsmith.numpy.ufuncs import products
 
 
 @public("dot")
@@ -42,7 +31,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     """
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
-        return _multiplied(x, y)
+        return x * y
     return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)])).as_number()
 
 
@@ -56,7 +45,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
     """
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
-        return _multiplied(x, y)
+        return x * y
     return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1])).as_number()
 
 
@@ -69,7 +58,7 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
     Array(7.+0.j)
     """
     x, y = reshape(a, -1), reshape(b, -1)
-    return dot(cast(Array, UFUNCS["conjugate"](x)) if x.dtype.kind == "c" else x, y)
+    return dot(x.conj(), y)
 
 
 @public("linalg.outer")
@@ -96,7 +85,7 @@ def outer(a: ArrayLike, b: ArrayLike) -> Array:
     Array([[3, 4],
            [6, 8]])
     """
-    return _multiplied(reshape(reshape(a, -1), (-1, 1)), reshape(reshape(b, -1), (1, -1)))
+    return reshape(reshape(a, -1), (-1, 1)) * reshape(reshape(b, -1), (1, -1))
 
 
 @public("linalg.tensordot")
@@ -142,7 +131,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
     ]
     left = reshape(transpose(x, (*rows, *mine)), (product(outside[0]), inside), copy=True)
     right = reshape(transpose(y, (*theirs, *columns)), (inside, product(outside[1])), copy=True)
-    return reshape(_matmul(left, right), (*outside[0], *outside[1]), copy=True)
+    return reshape(left @ right, (*outside[0], *outside[1]), copy=True)
 
 
 @recorded()
@@ -196,13 +185,13 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
-        return _multiplied(x, y)
+        return x * y
     rank = max(x.ndim, y.ndim)
     left = reshape(x, (*[1] * (rank - x.ndim), *tuple(x.shape)))
     right = reshape(y, (*[1] * (rank - y.ndim), *tuple(y.shape)))
     sizes = tuple(p * q for p, q in zip(tuple(left.shape), tuple(right.shape), strict=True))
-    spread = _multiplied(
-        expand_dims(left, tuple(range(1, 2 * rank, 2))), expand_dims(right, tuple(range(0, 2 * rank, 2)))
+    spread = expand_dims(left, tuple(range(1, 2 * rank, 2))) * expand_dims(
+        right, tuple(range(0, 2 * rank, 2))
     )
     return reshape(spread, sizes, copy=True)
 
@@ -217,7 +206,7 @@ def trace(
     >>> xp.trace(xp.asarray([[1, 2], [3, 4]]))
     Array(5)
     """
-    return _sum(diagonal(x, offset, axis1, axis2), -1, dtype)
+    return diagonal(x, offset, axis1, axis2).sum(-1, dtype)
 
 
 @public("linalg.trace")
@@ -257,7 +246,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> xp.linalg.matmul(xp.asarray([[1, 2]]), xp.asarray([[3], [4]]))
     Array([[11]])
     """
-    return _matmul(array_of(x1), array_of(x2))
+    return array_of(x1) @ array_of(x2)
 
 
 @public("linalg.vecdot")
@@ -270,4 +259,4 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """
     x, y = array_of(x1), array_of(x2)
     # Each has the axis itself: broadcast first, a size of 1 would go with any other.
-    return cast(Array, UFUNCS["vecdot"](moveaxis(x, axis, -1), moveaxis(y, axis, -1)))
+    return products.vecdot(moveaxis(x, axis, -1), moveaxis(y, axis, -1))

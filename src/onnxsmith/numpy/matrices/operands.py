@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from onnxsmith.algorithms import values
@@ -13,7 +15,6 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import UFUNCS
 from onnxsmith.numpy.requirements import require, require_same
 from onnxsmith.types.dtypes import DType
 
@@ -73,8 +74,7 @@ def refuse_nan(a: Array, what: str, *, infinite: bool = SVD_REFUSES_INFINITIES) 
         if not np.isfinite(elements).all() if infinite else np.isnan(elements).any():
             raise LinearAlgebraError(what)
         return
-    kind = "isfinite" if infinite else "isnan"
-    require(lambda: UFUNCS[kind](a) if infinite else ~UFUNCS[kind](a), np.linalg.LinAlgError(what))
+    require(lambda: cast(Array, np.isfinite(a) if infinite else ~np.isnan(a)), np.linalg.LinAlgError(what))
 
 
 def refuse_faults(faults: Array, what: str) -> None:

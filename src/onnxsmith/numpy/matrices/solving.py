@@ -28,7 +28,7 @@ from onnxsmith.numpy.matrices.operands import (
     working,
 )
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
@@ -349,8 +349,8 @@ def _power_of_truths(a: Array, n: int) -> Array:
     """A power of truth values, whose products say whether there is a pair of two that are true."""
     made = as_type(_power(as_type(a, dtypes.INT64), 0, dtypes.INT64), dtypes.BOOL)
     for bit in f"{n:b}":
-        made = cast(Array, UFUNCS["matmul"](made, made))
-        made = made if bit == "0" else cast(Array, UFUNCS["matmul"](made, a))
+        made = made @ made
+        made = made if bit == "0" else made @ a
     return made
 
 

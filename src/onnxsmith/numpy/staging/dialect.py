@@ -16,7 +16,8 @@ from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import list_of_numbers, list_of_rows
+from onnxsmith.numpy.growing import list_of_numbers
+from onnxsmith.numpy.grown_rows import list_of_rows
 from onnxsmith.numpy.holding import Holding
 from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of

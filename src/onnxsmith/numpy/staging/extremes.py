@@ -16,7 +16,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, InputTypeError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
-from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.growing import GrownList
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.single_numbers import is_open
@@ -76,7 +76,7 @@ def _or_default(extreme: Function, values: Array, default: UserValue, *, is_pyth
     # The default stands behind the values, and is cut off where there are any.
     size = values.shape[0]
     count = size + (size == 0)
-    every = cast(Array, FUNCTIONS["concatenate"]([values, cast(Array, adopted).reshape((1,))]))[:count]
+    every = cast(Array, FUNCTIONS["concatenate"]([values, adopted.reshape((1,))]))[:count]
     found = extreme(every)
     if is_python:
         return number(cast(Array, found).tensor)

@@ -16,7 +16,7 @@ from onnxsmith.errors import MissingReturnError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
-from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.growing import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.matrices.factors import EighResult, EigResult, QRResult, SVDResult
 from onnxsmith.numpy.matrices.solving import SlogdetResult
