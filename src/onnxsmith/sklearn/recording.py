@@ -19,6 +19,8 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import OnnxsmithError, UnconvertedStepError
 from onnxsmith.numpy import Array, array, asarray, special, stage
+from onnxsmith.scripting.staging.dialect import Calls, Dialect
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.sklearn import stand_ins
 from onnxsmith.sklearn.table import NotCovered
 from onnxsmith.sklearn.values import Fitted, Given, Result
@@ -36,30 +38,21 @@ METHODS = frozenset(
 Caller = Callable[[Fitted, str, Given, type | None], Result]
 
 
-class SklearnCalls:
-    """The functions that are called in the places of others where code of estimators is recorded."""
+class SklearnDialect(Dialect):
+    """The dialect of estimators' code: methods of estimators are called as all are, and helpers are replaced."""
 
-    def __init__(self, caller: Caller, own: types.FunctionType) -> None:
+    def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._own = own
 
-    @property
-    def file(self) -> str:
-        """The file whose functions are staged."""
-        return stand_ins.__file__
+    def is_staged(self, function: types.FunctionType) -> bool | None:
+        return True if function.__code__.co_filename == stand_ins.__file__ else None
 
-    def staged(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """The function that is staged in the place of a helper of scikit-learn."""
+    def callee(self, function: Function, usual: Function | None, calls: Calls) -> Function | None:
+        """A method of an estimator, which is called as all are; a function of scipy, which computes what is known."""
         home: object = getattr(function, "__module__", None)
         name: object = getattr(function, "__name__", None)
-        if not isinstance(home, str) or not isinstance(name, str):
-            return None
-        return stand_ins.STAND_INS.get((home, name))
-
-    def called(
-        self, function: Callable[..., Any], stage: Callable[[Callable[..., Any]], Callable[..., Any]]
-    ) -> Callable[..., Any] | None:
-        """A method of an estimator, which is called as all are; a function of scipy, which computes what is known."""
+        is_named = isinstance(home, str) and isinstance(name, str)
+        instead = stand_ins.STAND_INS.get(cast("tuple[str, str]", (home, name))) if is_named else None
         if isinstance(function, types.MethodType) and function.__name__ in METHODS:
             owner: Any = function.__self__
             if not isinstance(owner, type) and hasattr(owner, "get_params"):
@@ -71,12 +64,11 @@ class SklearnCalls:
             ):  # scipy wraps its functions where it is asked to take other libraries' arrays
                 return functools.partial(_known_or, function, ours)
         if isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy."):
-            staged = self.staged(function)
-            return functools.partial(_known_or, function, stage(function if staged is None else staged))
+            return functools.partial(_known_or, function, calls.staged(instead or function))
         if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
             # One of scipy's, which staging does not know: scikit-learn calls expit so up to 1.8.
             return functools.partial(_into, function, getattr(special, function.__name__, None))
-        return None
+        return None if instead is None else calls.staged(instead)
 
     def _method(
         self, function: types.MethodType, owner: Fitted, *args: UserValue, **kwargs: UserValue
@@ -171,7 +163,7 @@ def recorded(estimator: Fitted, method: str, x: Given, after: type | None, calle
     if not isinstance(function, types.FunctionType):
         raise NotCovered(f"{kind.__name__} has no method {method} that is written in Python")
     try:
-        made = stage(types.MethodType(function, estimator), x, substitutes=SklearnCalls(caller, function))
+        made = stage(types.MethodType(function, estimator), x, dialects=[SklearnDialect(caller)])
     except NotCovered:
         raise
     except UnconvertedStepError as error:

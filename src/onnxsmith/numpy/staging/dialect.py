@@ -8,7 +8,7 @@ import functools
 import sysconfig
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from onnxsmith.numpy.staging.python_stand_ins import collected, mapped, reduced
 from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.scripting.staging.dialect import Calls, Dialect
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.generators import Yielded
 from onnxsmith.scripting.staging.iteration import Iteration
@@ -84,65 +85,34 @@ class StandsFor:
     __wrapped__: Callable[..., Any]
 
 
-class Substitutes(Protocol):
-    """Functions that are called in the places of another library's; a front end for that library gives them."""
-
-    @property
-    def file(self) -> str:
-        """The file whose functions are staged, as the user's are."""
-        ...
-
-    def staged(self, function: Function) -> Function | None:
-        """The function of that file that is staged in the place of one; None for all others."""
-        ...
-
-    def called(self, function: Function, stage: Callable[[Function], Function]) -> Function | None:
-        """The function that is called directly in the place of another; None for all others. `stage` stages one."""
-        ...
-
-
-class NumpyDialect:
+class NumpyDialect(Dialect):
     """Functions of numpy are ours, and helpers of any library are staged."""
 
     # Python's own run would take an array of ours for no array of numpy's, and might go on with that.
     stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
-    def __init__(self, substitutes: Substitutes | None = None) -> None:
-        self._substitutes = substitutes
-
-    def callee(
-        self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
-    ) -> Function | None:
+    def callee(self, function: Function, usual: Function | None, calls: Calls) -> Function | None:
         if isinstance(function, StandsFor):
-            return stage(function.__wrapped__)
+            return calls.staged(function.__wrapped__)
         behind = behind_numba(function)
         if behind is not None:
-            return self.callee(behind, None, stage) or stage(behind)
-        if self._substitutes is not None:
-            instead = self._substitutes.called(function, stage)
-            if instead is not None:
-                return instead
-            instead = self._substitutes.staged(function)
-            if instead is not None:
-                return stage(instead)
+            return calls.called(behind)
         plain = stand_in(function)
         if plain is not None:
-            return stage(plain)
+            return calls.staged(plain)
         # What calls a function of the user's for each element stages it, whatever sizes there are.
         if any(function is each for each in _COLLECTING):  # an object that is called may have no hash
-            return functools.partial(_collected, in_place_of(function, usual) or function, stage)
-        found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
+            return functools.partial(_collected, in_place_of(function, usual) or function, calls.staged)
+        found = in_place_of(function, usual) or element_loop(function, calls.staged) or replacement(function)
         if found is not None:
             return found
         if any(function is each for each in _APPLYING):
-            return functools.partial(
-                _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
-            )
+            return functools.partial(_applied, function, calls.called)
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
-                return stage(behind)
+                return calls.staged(behind)
         return compiled(function) if usual is None else None
 
     def result(self, value: UserValue) -> UserValue:
@@ -151,8 +121,6 @@ class NumpyDialect:
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
         if file in (stand_ins.__file__, python_stand_ins.__file__):
-            return True
-        if self._substitutes is not None and file == self._substitutes.file:
             return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False

@@ -17,11 +17,12 @@ from onnxsmith.numpy.conversions import array_from
 from onnxsmith.numpy.creation import check_crossing
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import bound_arguments
-from onnxsmith.numpy.staging.dialect import NumpyDialect, Substitutes
+from onnxsmith.numpy.staging.dialect import NumpyDialect
 from onnxsmith.numpy.staging.raising import guarded
 from onnxsmith.numpy.staging.recording import numbers_of_numpys, plain_function, staged_function
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import has_symbolic
+from onnxsmith.scripting.staging.dialect import Dialect
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.raised import Raises, collecting_raises
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -29,12 +30,12 @@ from onnxsmith.scripting.staging.structure import parts, rebuilt
 
 @public("stage")
 def stage(
-    function: Callable[..., Any], /, *args: Any, substitutes: Substitutes | None = None, **kwargs: Any
+    function: Callable[..., Any], /, *args: Any, dialects: Sequence[Dialect] = (), **kwargs: Any
 ) -> Any:
     """The result of a plain function of numpy code on recorded arrays: its `if` and `for` become control flow.
 
-    `substitutes` says what is called in the places of functions that another library has. An error that the code
-    raises, and only the model knows whether it does, is raised by the model where the result is needed.
+    `dialects` are asked before that of numpy what the code means. An error that the code raises, and only the model
+    knows whether it does, is raised by the model where the result is needed.
 
     >>> import onnxsmith.numpy as xp
     >>> from onnxsmith import DOUBLE, trace
@@ -46,7 +47,7 @@ def stage(
     array([0.125, 0.75 ])
     """
     plain = plain_function(function)
-    staged = staged_function(plain, Staging(NumpyDialect(substitutes)))
+    staged = staged_function(plain, Staging(*dialects, NumpyDialect()))
     given = bound_arguments(plain.signature, args, kwargs)
     with CellScope(), collecting_raises() as raises, numbers_of_numpys():
         made = staged(plain.arguments(given))

@@ -16,7 +16,6 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.jit import Jitted
 from onnxsmith.numpy.staging.vectorizing import Vectorizing
-from onnxsmith.scripting.staging.closures import in_place
 
 
 @shown_as("vectorized function")
@@ -25,7 +24,7 @@ class Vectorized(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOve
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> Any:
         if any(isinstance(each, Array) and each.is_symbolic for each in (*args, *kwargs.values())):
-            return Vectorizing.of_numpys(self).call(lambda each: in_place(each, STAGING), args, kwargs)
+            return Vectorizing.of_numpys(self).call(STAGING.staged, args, kwargs)
         return _session()(self, args, kwargs)
 
 

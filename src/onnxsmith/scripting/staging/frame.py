@@ -23,12 +23,12 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.cells import Cells, new_cells
-from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
+from onnxsmith.scripting.staging.dialect import SCRIPTS, Calls, Dialects
 from onnxsmith.scripting.staging.merge import AssignedWhere, Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
-from onnxsmith.scripting.staging.script_values import Held, Marker
+from onnxsmith.scripting.staging.script_values import Function, Held, Marker
 from onnxsmith.scripting.staging.texts import of_paths
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
@@ -49,12 +49,12 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
-class Run(Protocol):
+class Run(Calls, Protocol):
     """How a frame is staged, and all that is called from there."""
 
     @property
-    def dialect(self) -> Dialect:
-        """The dialect of the code."""
+    def dialect(self) -> Dialects:
+        """The dialects of the code, as one."""
         ...
 
     def __call__(self, frame: Frame) -> UserValue:
@@ -63,10 +63,15 @@ class Run(Protocol):
 
 
 class _NotRun:
-    dialect: Dialect = SCRIPTS
+    dialect = SCRIPTS
 
     def __call__(self, frame: Frame) -> NoReturn:
         raise AssertionError(f"{frame.analysis.name} is not being staged")
+
+    def staged(self, function: Function) -> NoReturn:
+        raise AssertionError(f"{function} is not being staged")
+
+    called = staged
 
 
 _not_run = _NotRun()

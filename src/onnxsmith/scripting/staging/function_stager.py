@@ -20,26 +20,36 @@ from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.staging import chains
-from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
+from onnxsmith.scripting.staging.closures import in_place
+from onnxsmith.scripting.staging.dialect import Dialect, Dialects
 from onnxsmith.scripting.staging.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.staging.hooks import Hooks
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
+from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.statement_kind import StatementKind
 
 
 class Staging:
-    """Stages calls of functions in a dialect."""
+    """Stages calls of functions in dialects, which are asked in order."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self, *dialects: Dialect) -> None:
+        self.dialect = Dialects(*dialects)
 
     def __call__(self, frame: Frame) -> UserValue:
         """Stage one call of a function: what it returns."""
         return FunctionStager(frame).call()
 
+    def staged(self, function: Function) -> Function:
+        """A function that stages another where it is called."""
+        return in_place(function, self)
+
+    def called(self, function: Function) -> Function:
+        """The function that is called where the code calls one."""
+        return self.dialect.callee(function, None, self) or in_place(function, self)
+
 
 #: Stages calls of functions as scripts.
-stage_frame = Staging(SCRIPTS)
+stage_frame = Staging()
 
 
 class FunctionStager:

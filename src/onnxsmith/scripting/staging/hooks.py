@@ -32,7 +32,6 @@ from onnxsmith.scripting.staging.builtin_calls import replacement
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.comprehensions import Position, comprehended
-from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.introspection import (
     class_of,
     is_one_object,
@@ -224,7 +223,7 @@ class Hooks:
         rest = functools.partial(self.chained, names[1:], after, *operands[1:])
         if isinstance(value, Carrier):
             return self._operand_of((), value, (rest,), stops_at=False)
-        if self._frame.run.dialect is not SCRIPTS:
+        if self._frame.run.dialect.stages_all:
             # What follows may be an array, which the whole is then.
             test = settled(value)
             return self.choose((), test, rest, lambda: False) if is_symbolic(test) else test and rest()
@@ -366,7 +365,7 @@ class Hooks:
     def callee(self, function: Function) -> Function:
         """The function that is called when the user's code calls `function`."""
         run, usual = self._frame.run, replacement(function, self)
-        found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
+        found = run.dialect.callee(function, usual, run) or usual
         return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
