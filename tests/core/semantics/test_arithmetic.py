@@ -91,6 +91,25 @@ def test_division_edges(dtype: str, data: Any) -> None:
         check(operator.mod, [a, b], a % b, kinds=("named",))
 
 
+@pytest.mark.parametrize("symbol", ["//", "%"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_zeros_have_numpys_sign(symbol: str, dtype: str) -> None:
+    """A quotient that is zero has the sign of the exact one, and a remainder that of the divisor; over all pairs."""
+    compute = _TYPES[symbol][0]
+    values = np.array([0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, 1e-4, np.inf, -np.inf, np.nan], dtype)
+    a, b = (each.reshape(-1) for each in np.meshgrid(values, values))
+    model = trace(compute, *types_of([a, b], "named"))
+    with quiet():
+        pairs = [(model(a, b), compute(a, b)), (np.asarray(compute(tensor(a), tensor(b))), compute(a, b))]
+        for known in (2.0, -2.0):
+            by_a_literal = trace(lambda x, known=known: compute(x, known), *types_of([a], "named"))
+            pairs.append((by_a_literal(a), compute(a, np.array(known, dtype))))
+    for found, expected in pairs:
+        np.testing.assert_array_equal(found, expected)
+        is_zero = np.asarray(expected == 0)
+        np.testing.assert_array_equal(np.signbit(found)[is_zero], np.signbit(expected)[is_zero])
+
+
 def test_quotients_that_a_float_hardly_holds() -> None:
     """Where the last bit of the quotient is a half, numpy rounds down."""
     a = np.array([-4.5320068e-14, -355121.94, -18768.89, 8388609.0, 16777215.0], np.float32)

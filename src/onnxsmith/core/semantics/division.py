@@ -128,14 +128,22 @@ def _float_quotient(op: StandardOperators, a: Operand, b: Operand) -> TensorValu
     # To the nearest integer, and down from a half, as numpy does: Round would go to the even one.
     below_half = np.nextafter(np.array(0.5, _numpy_dtype(b)), np.array(0, _numpy_dtype(b)))
     result = op.Ceil(op.Sub(op.Sub(even, rounds_down), below_half))
-    if _known_sign(b) is not None:
-        return result
-    return op.Where(op.Equal(b, np.array(0, _numpy_dtype(b))), op.Div(a, b), result)
+    zero, sign = np.array(0, _numpy_dtype(b)), _known_sign(b)
+    quotient = op.Div(a, b) if sign is None else a
+    # A zero has the sign of the quotient; ONNX Runtime's `Where` keeps that of what stands last.
+    signed = op.Mul(quotient, -zero if sign == -1 else zero)
+    result = op.Where(op.Cast(result, to=DType.BOOL), result, signed)
+    return result if sign is not None else op.Where(op.Equal(b, zero), quotient, result)
 
 
 def _float_remainder(op: StandardOperators, a: Operand, b: Operand) -> TensorValue:
     rest = op.Mod(a, b, fmod=1)
-    return op.Where(_has_wrong_sign(op, rest, b), op.Add(rest, b), rest)
+    is_wrong, zero, sign = _has_wrong_sign(op, rest, b), np.array(0, _numpy_dtype(b)), _known_sign(b)
+    # A zero has the sign of the divisor: the sum of a negative and a positive one is positive.
+    if sign == 1:
+        return op.Add(rest, op.Where(is_wrong, b, zero))
+    ours = op.Sign(b) if sign is None else np.array(-1, _numpy_dtype(b))
+    return op.Mul(ours, op.Add(op.Mul(ours, rest), op.Where(is_wrong, op.Abs(b), zero)))
 
 
 def _has_wrong_sign(op: StandardOperators, rest: Operand, b: Operand) -> TensorValue:
