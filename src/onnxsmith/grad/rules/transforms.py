@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg import determinants
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -30,8 +32,17 @@ def _is_small(inputs: Sequence[Value | None], attributes: Mapping[str, object], 
 
 
 @rule("determinant", domain=ALGORITHMS, only=_is_small)
+def determinant_by_factors(step: Step, g: Tensor) -> Cotangents:
+    # Not Det: the runtime has no kernel for doubles.
+    return _by_cofactors(step, g, lambda minors: determinants.determinant(Field(minors)).re)
+
+
 @rule("Det")
 def determinant(step: Step, g: Tensor) -> Cotangents:
+    return _by_cofactors(step, g, op.Det)
+
+
+def _by_cofactors(step: Step, g: Tensor, determinant_of: Callable[[Tensor], Tensor]) -> Cotangents:
     """The cofactors, which there are also for a matrix that has no inverse; of many rows, by the inverse."""
     x = step.input()
     rank, shape = step.rank(), shape_of(x)
@@ -46,7 +57,7 @@ def determinant(step: Step, g: Tensor) -> Cotangents:
     minors = op.Gather(op.Gather(x, others, axis=rank - 2), others, axis=rank)
     order = [*range(rank - 2), rank - 2, rank, rank - 1, rank + 1]
     signs = np.where(np.add.outer(np.arange(rows), np.arange(rows)) % 2, -1.0, 1.0).astype(numpy_of(x))
-    return (outer * op.Det(op.Transpose(minors, perm=order)) * signs,)
+    return (outer * determinant_of(op.Transpose(minors, perm=order)) * signs,)
 
 
 @rule("DFT")
