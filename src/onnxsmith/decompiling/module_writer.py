@@ -24,14 +24,14 @@ from onnxsmith.decompiling.layout import (
     string,
 )
 from onnxsmith.decompiling.literals import type_text
-from onnxsmith.decompiling.order import all_graphs, in_call_order, reachable_functions
+from onnxsmith.decompiling.order import all_graphs, in_call_order
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, rebuild_function_call
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import called_functions, roots_of
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
@@ -277,7 +277,7 @@ class ModuleWriter:
         if function.metadata_props:
             writer.details.metadata[""] = dict(sorted(function.metadata_props.items()))
         if self._reachable is None:
-            self._reachable = reachable_functions(self.model)
+            self._reachable = called_functions(self.model.graph.all_nodes(), self.model.functions)
         is_called = identifier in self._reachable
         imports = dict(function.opset_imports)
         has_types = has_value_types(function.graph)

@@ -119,17 +119,3 @@ def in_call_order(
                 path.append(following)
                 stack.append((following, iter(calls[following])))
     return list(result.items())
-
-
-def reachable_functions(model: ir.Model) -> set[ir.OperatorIdentifier]:
-    """The functions that the main graph calls, and those that these call, and so on."""
-    found: set[ir.OperatorIdentifier] = set()
-    waiting = [model.graph]
-    while waiting:
-        for graph in all_graphs(waiting.pop()):
-            for node in graph:
-                identifier = node.op_identifier()
-                if identifier in model.functions and identifier not in found:
-                    found.add(identifier)
-                    waiting.append(model.functions[identifier].graph)
-    return found

@@ -18,7 +18,7 @@ from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
-from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes, roots_of
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
 from onnxsmith.passes.named_tensors import named_tensor
@@ -383,7 +383,7 @@ class Editor:
     def _all_inputs(self, node: ir.Node) -> list[ir.Value]:
         """The values that a node and those inside it read from outside; they stop reading them."""
         found: list[ir.Value] = []
-        inside = [each for graph in bodies_of(node) for each in graph.all_nodes()]
+        inside = list(inner_nodes(node))
         for each in (node, *inside):
             for position, value in enumerate(each.inputs):
                 if value is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import called_functions, inner_nodes
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns, scan_layout, scan_turns
@@ -57,18 +57,10 @@ class Unrolling:
         return results
 
 
-def _draws(nodes: Iterable[ir.Node], functions: Functions) -> bool:
+def _draws(nodes: Sequence[ir.Node], functions: Functions) -> bool:
     """True if one of the nodes, or of the functions that they call, draws random numbers."""
-    waiting, seen = list(nodes), set[ir.OperatorIdentifier]()
-    while waiting:
-        node = waiting.pop()
-        if is_random(node):
-            return True
-        called = functions.get(node.op_identifier())
-        if called is not None and called.identifier() not in seen:
-            seen.add(called.identifier())
-            waiting += called.graph.all_nodes()
-    return False
+    called = (functions[key].graph.all_nodes() for key in called_functions(nodes, functions))
+    return any(is_random(node) for inside in (nodes, *called) for node in inside)
 
 
 def unrolled_loop(at: Attempt, body: ir.Graph, turns: int) -> Outcome:
@@ -117,7 +109,7 @@ def _one_turn(
     start = len(at.made)
     results = copied_in(at, body, given)
     copies = at.made[start:]
-    inside = [each for node in copies for graph in bodies_of(node) for each in graph.all_nodes()]
+    inside = [each for node in copies for each in inner_nodes(node)]
     for node in (*copies, *inside):
         for value in node.outputs:
             # A size that has a name is another one in another turn: it is found anew.

@@ -11,11 +11,11 @@ import onnx
 
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
-    all_nodes,
-    function_key,
+    calls_in,
     functions_of,
     inner_graphs,
     nodes_of_model,
+    reached,
 )
 
 
@@ -90,12 +90,5 @@ def take_places(model: onnx.ModelProto, copies: Mapping[FunctionKey, str]) -> No
 def _reached(model: onnx.ModelProto) -> set[FunctionKey]:
     """The functions that are called from the graph, or from functions that are."""
     functions = functions_of(model)
-    found: set[FunctionKey] = set()
-    waiting: list[Iterable[onnx.NodeProto]] = [model.graph.node]
-    while waiting:
-        for node in all_nodes(waiting.pop()):
-            key = function_key(node)
-            if key in functions and key not in found:
-                found.add(key)
-                waiting.append(functions[key].node)
-    return found
+    start = calls_in(model.graph.node, functions)
+    return reached(start, lambda key: calls_in(functions[key].node, functions))

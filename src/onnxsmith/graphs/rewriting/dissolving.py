@@ -5,7 +5,7 @@ For engines that do less with a function than with its nodes. What operators are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Mapping, MutableSequence
 
 import onnx
 from onnx import helper
@@ -15,6 +15,7 @@ from onnxsmith.graphs.rewriting.copies import replace_nodes
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     all_nodes,
+    calls_in,
     function_key,
     functions_of,
     inner_graphs,
@@ -33,7 +34,7 @@ def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     nodes.
     """
     functions = functions_of(model)
-    calls = {key: list(_called(function.node, functions)) for key, function in functions.items()}
+    calls = {key: list(calls_in(function.node, functions)) for key, function in functions.items()}
     order = callees_first(calls)
     if not functions or order is None or is_past_measure(model):
         return None
@@ -54,12 +55,6 @@ def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     del result.opset_import[:]
     result.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in versions.items())
     return result
-
-
-def _called(
-    nodes: Sequence[onnx.NodeProto], functions: Mapping[FunctionKey, onnx.FunctionProto]
-) -> Iterator[FunctionKey]:
-    return (key for key in map(function_key, all_nodes(nodes)) if key in functions)
 
 
 def _joined_versions(model: onnx.ModelProto) -> dict[str, int] | None:

@@ -5,7 +5,8 @@ Walks over protos, and over models of onnx-ir at the end.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import onnx
 
@@ -13,6 +14,21 @@ from onnxsmith.graphs.lazy_ir import ir
 
 #: The function that a node calls: domain, name, overload.
 FunctionKey = tuple[str, str, str]
+
+
+T = TypeVar("T", bound=Hashable)
+
+
+def reached(starts: Iterable[T], further: Callable[[T], Iterable[T]]) -> set[T]:
+    """Some things, and all that one step after the other leads to from them."""
+    found: set[T] = set()
+    waiting = list(starts)
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += further(each)
+    return found
 
 
 def plain_domain(domain: str) -> str:
@@ -101,14 +117,14 @@ def functions_that_use(
                 callers[called].add(key)
             elif (plain_domain(node.domain), node.op_type) in operators:
                 direct.add(key)
-    found: set[FunctionKey] = set()
-    waiting = list(direct)
-    while waiting:
-        key = waiting.pop()
-        if key not in found:
-            found.add(key)
-            waiting.extend(callers[key])
-    return found
+    return reached(direct, callers.__getitem__)
+
+
+def calls_in(
+    nodes: Iterable[onnx.NodeProto], functions: Mapping[FunctionKey, onnx.FunctionProto]
+) -> Iterator[FunctionKey]:
+    """The functions that nodes call, those in bodies included."""
+    return (key for key in map(function_key, all_nodes(nodes)) if key in functions)
 
 
 # -- onnx-ir -------------------------------------------------------------------------------------------------
@@ -125,6 +141,22 @@ def bodies_of(node: ir.Node, *, by_name: bool = False) -> Iterator[ir.Graph]:
             yield attribute.as_graph()
         elif attribute.type == ir.AttributeType.GRAPHS:
             yield from attribute.as_graphs()
+
+
+def inner_nodes(node: ir.Node) -> Iterator[ir.Node]:
+    """The nodes of all graphs inside a node."""
+    return (each for graph in bodies_of(node) for each in graph.all_nodes())
+
+
+def called_functions(
+    nodes: Iterable[ir.Node], functions: Mapping[ir.OperatorIdentifier, ir.Function]
+) -> set[ir.OperatorIdentifier]:
+    """The functions that nodes call, and those that these call; nodes of bodies are given, too."""
+
+    def calls(inside: Iterable[ir.Node]) -> list[ir.OperatorIdentifier]:
+        return [key for each in inside if (key := each.op_identifier()) in functions]
+
+    return reached(calls(nodes), lambda key: calls(functions[key].graph.all_nodes()))
 
 
 def roots_of(model: ir.Model) -> list[ir.Graph]:

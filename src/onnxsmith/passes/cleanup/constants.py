@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.identity import VALUE_NUMBER
+from onnxsmith.graphs.rewriting.scopes import reached
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.values import is_read
@@ -139,15 +140,13 @@ def drop_dead_nodes(edit: Editor) -> int:
 def drop_unused_functions(edit: Editor) -> int:
     """Leave out the functions that nothing calls, and that say no gradient of one that is called."""
     functions = edit.model.functions
-    called: set[ir.OperatorIdentifier] = set()
-    waiting = [edit.model.graph]
-    while waiting:
-        for node in waiting.pop().all_nodes():
-            domain, name, overload = node.op_identifier()
-            for key in ((domain, name, overload), (domain, f"{BACKWARD_OF}{name}", overload)):
-                if key in functions and key not in called:
-                    called.add(key)
-                    waiting.append(functions[key].graph)
+
+    def needed(graph: ir.Graph) -> list[ir.OperatorIdentifier]:
+        calls = {node.op_identifier() for node in graph.all_nodes()}
+        backward = {(domain, f"{BACKWARD_OF}{name}", overload) for domain, name, overload in calls}
+        return [key for key in calls | backward if key in functions]
+
+    called = reached(needed(edit.model.graph), lambda key: needed(functions[key].graph))
     unused = [key for key in functions if key not in called]
     for key in unused:
         left_out = tuple([noted(node, edit.path(node)) for node in functions[key].graph])

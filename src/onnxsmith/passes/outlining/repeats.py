@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, reached, roots_of
 from onnxsmith.passes.outlining.choosing import FEWEST_NODES, choose, saving
 from onnxsmith.passes.outlining.cutting import OWN_DOMAIN, Naming, cut_out
 from onnxsmith.passes.outlining.part import Part, Scope
@@ -235,11 +235,4 @@ def _is_whole(wiring: Wiring, segment: Segment) -> bool:
             if source is not None and source in own:
                 links[k].append(source)
                 links[source].append(k)
-    waiting = [segment.nodes[0]]
-    seen = set(waiting)
-    while waiting:
-        for other in links[waiting.pop()]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return len(seen) == len(own)
+    return len(reached([segment.nodes[0]], links.__getitem__)) == len(own)

@@ -16,7 +16,7 @@ from onnxsmith.graphs.module_scopes import parts_of_name
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY, sources_in, stored_sources
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import inner_nodes, plain_domain
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.passes.outlining.part import Scope
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, constant_attribute
@@ -210,17 +210,8 @@ def _identity(values: Sequence[ir.Value]) -> tuple[int, ...]:
 
 
 def _used_imports(nodes: Sequence[ir.Node], imports: Mapping[str, int]) -> dict[str, int]:
-    used: set[str] = set()
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        used.add(_plain(node.domain))
-        waiting += [inner for graph in bodies_of(node) for inner in graph]
-    return {domain: version for domain, version in imports.items() if _plain(domain) in used}
-
-
-def _plain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
+    used = {plain_domain(each.domain) for node in nodes for each in (node, *inner_nodes(node))}
+    return {domain: version for domain, version in imports.items() if plain_domain(domain) in used}
 
 
 def _constant_node(leaf: _Leaf, names: Identifiers) -> ir.Node:

@@ -13,7 +13,7 @@ from typing import cast
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import OUTSIDE
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes
 from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Scope
 from onnxsmith.passes.values import has_graphs, has_references
@@ -171,7 +171,7 @@ def is_in_order(graph: ir.Graph) -> bool:
 
 def is_tied(node: ir.Node) -> bool:
     """True if a node says something that holds in its place alone, inside it too."""
-    inside = (inner for graph in bodies_of(node) for inner in graph.all_nodes())
+    inside = inner_nodes(node)
     return any(
         getattr(each, "device_configurations", None) or has_references(each) for each in (node, *inside)
     )

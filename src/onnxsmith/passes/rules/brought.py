@@ -15,6 +15,7 @@ from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.records import AnyFunction
+from onnxsmith.graphs.rewriting.scopes import reached
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.same_functions import Identifier, called_in, content, other_version, uses_inside
 
@@ -52,16 +53,10 @@ class Brought:
         if around is None:
             return False
         held = self._edit.model.functions
-        waiting = [self._identifier(root, each) or each.identifier() for each in functions.values()]
-        seen: set[Identifier] = set()
-        while waiting:
-            each = waiting.pop()
-            if each == around.identifier():
-                return True
-            if each in held and each not in seen:
-                seen.add(each)
-                waiting += called_in(held[each])
-        return False
+        called = (self._identifier(root, each) or each.identifier() for each in functions.values())
+        return around.identifier() in reached(
+            called, lambda each: called_in(held[each]) if each in held else ()
+        )
 
     def enter(
         self, root: ir.Node, functions: Mapping[Identifier, AnyFunction]

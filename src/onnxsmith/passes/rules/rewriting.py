@@ -15,6 +15,7 @@ from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.graphs.rewriting.scopes import called_functions
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.rules.applying import Application
@@ -159,16 +160,8 @@ class _Leftovers:
 
     def _calls(self) -> set[ir.OperatorIdentifier]:
         """The functions that the graph needs, by way of others as well."""
-        functions = self._edit.model.functions
-        called: set[ir.OperatorIdentifier] = set()
-        waiting = [self._edit.model.graph]
-        while waiting:
-            for node in waiting.pop().all_nodes():
-                key = node.op_identifier()
-                if key in functions and key not in called:
-                    called.add(key)
-                    waiting.append(functions[key].graph)
-        return called
+        model = self._edit.model
+        return called_functions(model.graph.all_nodes(), model.functions)
 
     def _used_domains(self) -> set[str]:
         return {node.domain for root in self._edit.roots() for node in root.all_nodes()} | {

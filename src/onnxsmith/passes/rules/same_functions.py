@@ -14,6 +14,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord
+from onnxsmith.graphs.rewriting.scopes import reached
 from onnxsmith.schema import registry
 from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
 
@@ -50,13 +51,7 @@ def needed_functions(
     called: Iterable[Identifier], functions: Mapping[Identifier, AnyFunction]
 ) -> dict[Identifier, AnyFunction]:
     """Those of some functions that are called, also by others, in the order in which they are given."""
-    needed: set[Identifier] = set()
-    waiting = list(called)
-    while waiting:
-        each = waiting.pop()
-        if each in functions and each not in needed:
-            needed.add(each)
-            waiting += called_in(functions[each])
+    needed = reached(called, lambda each: called_in(functions[each]) if each in functions else ())
     return {identifier: each for identifier, each in functions.items() if identifier in needed}
 
 

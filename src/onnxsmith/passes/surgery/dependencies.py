@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.surgery.holding import graphs_of, own_values
 
@@ -58,17 +57,3 @@ def made_from(graph: ir.Graph, sources: Collection[ir.Value], nodes: Collection[
         if node in nodes and any(each in found for each in reads(node)):
             found.update(node.outputs)
     return found
-
-
-def called_functions(nodes: Iterable[ir.Node], functions: Functions) -> list[ir.Function]:
-    """The functions that nodes call, those inside them too, and what these call; in the order of the model."""
-    found: set[ir.OperatorIdentifier] = set()
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        waiting += [each for graph in bodies_of(node) for each in graph]
-        identifier = node.op_identifier()
-        if identifier in functions and identifier not in found:
-            found.add(identifier)
-            waiting += functions[identifier].graph
-    return [function for identifier, function in functions.items() if identifier in found]

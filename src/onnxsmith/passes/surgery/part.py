@@ -14,7 +14,8 @@ from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.passes.surgery.dependencies import called_functions, reads
+from onnxsmith.graphs.rewriting.scopes import called_functions, inner_nodes
+from onnxsmith.passes.surgery.dependencies import reads
 from onnxsmith.passes.surgery.holding import Held, is_special, optional_inputs
 from onnxsmith.passes.surgery.naming import value_names
 from onnxsmith.types.value_types import AnyValueType
@@ -54,7 +55,10 @@ def part_of(
         metadata_props=graph.metadata_props,
     )
     made = view.clone()
-    functions = [each.clone() for each in called_functions(own, held.ir.functions)]
+    called = called_functions(
+        [each for node in own for each in (node, *inner_nodes(node))], held.ir.functions
+    )
+    functions = [each.clone() for key, each in held.ir.functions.items() if key in called]
     for old, new in zip(inputs, made.inputs, strict=False):
         if old not in defaults:
             new.const_value = None

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import inner_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import CONVERSION, EditLog, noted
 from onnxsmith.passes.values import Array
@@ -206,7 +206,7 @@ class Conversion(Editor):
 
     def _new_inside(self, node: ir.Node) -> list[ir.Node]:
         """The nodes inside a new one, without those of a body that was there before: they are on their own way."""
-        inside = (each for graph in bodies_of(node) for each in graph.all_nodes())
+        inside = inner_nodes(node)
         return [each for each in inside if each not in self._old]
 
     def _concerns(self, node: ir.Node) -> bool:
