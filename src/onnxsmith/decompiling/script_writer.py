@@ -36,7 +36,7 @@ from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, named_outputs
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -324,14 +324,6 @@ class ScriptWriter:
                 result.append(self.name_value(value, node.op_type))
         # A call of control flow gives all that its body gives.
         return [*result, *["_"] * (_results_of_body(node) - len(result))]
-
-
-def named_outputs(node: ir.Node) -> list[ir.Value]:
-    """The outputs up to the last that has a name: those behind it are missing, and need no mention."""
-    outputs = list(node.outputs)
-    while len(outputs) > 1 and not outputs[-1].name:
-        outputs.pop()
-    return outputs
 
 
 def _results_of_body(node: ir.Node) -> int:

@@ -24,6 +24,7 @@ from onnxsmith.diffing.wording import (
     told_apart,
     type_words,
 )
+from onnxsmith.graphs.rewriting.scopes import held_tensor
 from onnxsmith.inspection import Graph, Node, Nodes, are_same_floats, shown_attribute
 
 
@@ -169,7 +170,7 @@ class Finder:
         """True if values stand for each other; weights do, whatever they hold, and are looked at later."""
         if left is None or right is None:
             return left is right
-        if _tensor(left) is not None and _tensor(right) is not None:
+        if held_tensor(left) is not None and held_tensor(right) is not None:
             if self._weights.setdefault(left, right) is not right:
                 return not self._differ(left, right)  # one weight in the place of two
             return True
@@ -182,7 +183,7 @@ class Finder:
             )
         if left in self._values:
             return False
-        if _tensor(left) is not None or _tensor(right) is not None:
+        if held_tensor(left) is not None or held_tensor(right) is not None:
             return False  # a weight, and a value that nothing makes
         # Inputs of graphs that nothing pairs.
         return left.producer() is None and right.producer() is None and left.name == right.name
@@ -301,7 +302,7 @@ class Finder:
     # -- weights ---------------------------------------------------------------------------------------
 
     def _differ(self, left: ir.Value, right: ir.Value) -> bool:
-        one, other = _tensor(left), _tensor(right)
+        one, other = held_tensor(left), held_tensor(right)
         return one is not None and other is not None and self._is_other(one, other)
 
     def _is_other(self, one: ir.TensorProtocol, other: ir.TensorProtocol) -> bool:
@@ -331,17 +332,17 @@ class Finder:
             self._weight(one, other)
 
     def _key(self, value: ir.Value) -> Hashable:
-        tensor = _tensor(value)
+        tensor = held_tensor(value)
         return None if tensor is None else self._contents.key(tensor)
 
     def _lone_weight(self, value: ir.Value, kind: str) -> None:
-        tensor = _tensor(value)
+        tensor = held_tensor(value)
         label = f"{quoted(value)} {'' if tensor is None else described_tensor(tensor)}"
         names = (None, value.name) if kind == "added" else (value.name, None)
         self.changes.append(Change("added" if kind == "added" else "removed", "weight", *names, label))
 
     def _weight(self, left: ir.Value, right: ir.Value) -> None:
-        one, other = _tensor(left), _tensor(right)
+        one, other = held_tensor(left), held_tensor(right)
         details: list[str] = []
         apart = None
         if one is not None and other is not None and self._differ(left, right):
@@ -382,10 +383,6 @@ def _weights(nodes: Nodes) -> Iterator[ir.Value]:
     for graph in graphs:
         inputs = set(graph.ir.inputs)
         yield from (each for each in graph.ir.initializers.values() if each not in inputs)
-
-
-def _tensor(value: ir.Value) -> ir.TensorProtocol | None:
-    return value.const_value if value.is_initializer() and not value.is_graph_input() else None
 
 
 def _may_be_same_type(left: ir.Value, right: ir.Value) -> bool:

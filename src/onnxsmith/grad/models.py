@@ -10,7 +10,6 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import (
@@ -29,7 +28,7 @@ from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import Step, is_real, shape_of
+from onnxsmith.grad.steps import Step, is_real, shape_of, tensor_of
 from onnxsmith.grad.target import GradientTarget, new_target
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -254,7 +253,7 @@ class _Recorder:
         for position, (name, loss) in enumerate(zip(of, losses, strict=True)):
             self._check_loss(name, loss, is_weighted=cotangents is not None)
             if cotangents is None:
-                reverse.seed(loss, filled_like(_tensor(loss), 1.0))
+                reverse.seed(loss, filled_like(tensor_of(loss), 1.0))
             else:
                 reverse.seed(loss, target.input(cotangents[position], loss.known.type))
         reverse.run()
@@ -312,7 +311,7 @@ class _Recorder:
 
     def _ones_like(self, name: str) -> Callable[[], Value]:
         # A graph has each constant once: the cotangents of two numbers would be one value, with one gradient.
-        return lambda: op.Identity(filled_like(_tensor(self._value(name)), 1.0))
+        return lambda: op.Identity(filled_like(tensor_of(self._value(name)), 1.0))
 
     def _named(self, name: str) -> ir.Value:
         found = self._graph.initializers.get(name)
@@ -393,8 +392,3 @@ class _Recorder:
         record.doc_string = given.doc_string
         record.metadata_props = dict(given.metadata_props)
         return record
-
-
-def _tensor(value: Value) -> Tensor:
-    assert isinstance(value, Tensor)  # what has been checked to be one
-    return value

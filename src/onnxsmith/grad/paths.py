@@ -9,9 +9,10 @@ import onnx_ir as ir
 
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.grad.steps import Step
+from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.graphs.origins import sources_of
-from onnxsmith.graphs.records import ValueRecord, tensor_inside
+from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.rewriting.scopes import described_node
 from onnxsmith.graphs.value import made_value
 from onnxsmith.source import Span
 
@@ -22,11 +23,6 @@ _SHOWN = 8
 def described(step: Step) -> str:
     """A step as a message names it."""
     return described_node(step.node)
-
-
-def described_node(node: ir.Node) -> str:
-    """A node as a message names it."""
-    return f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
 
 
 def span_of(node: ir.Node) -> Span | None:
@@ -64,17 +60,12 @@ def cut_at(value: Value, steps: Sequence[Step], loss: ir.Value) -> tuple[Step, s
     for step in steps:
         if not any(each is not None and made_value(each).record in reached for each in step.inputs):
             continue
-        real = [made_value(each).record for each in step.outputs if _is_real(each)]
+        real = [made_value(each).record for each in step.outputs if is_real(each)]
         reached.update(real)
         way = None if real else _way_in_model(loss, step.node)
         if way is not None:
             return step, _shown([described_node(each) for each in way], f"'{loss.name}'")
     return None
-
-
-def _is_real(value: Value) -> bool:
-    kind = tensor_inside(value.known.type)
-    return kind is not None and (kind.dtype is None or kind.dtype.kind in ("float", "complex"))
 
 
 def _way_in_model(loss: ir.Value, node: ir.Node) -> list[ir.Node] | None:

@@ -15,7 +15,6 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import (
     AttributeValueError,
@@ -31,7 +30,7 @@ from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import Step, is_real
+from onnxsmith.grad.steps import Step, is_real, tensor_of
 from onnxsmith.grad.target import new_target
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -157,7 +156,7 @@ class _ExpandingReplay(Replay):
 
     def _optimize(self, node: ir.Node, frame: Frame) -> None:
         self.target.origin.set(node, is_backward=self.is_backward)
-        inputs = tuple(_tensor(self.of(each, frame)) for each in node.inputs if each is not None)
+        inputs = tuple(tensor_of(self.of(each, frame)) for each in node.inputs if each is not None)
         given = {name: content_of_attribute(each) for name, each in node.attributes.items()}
         definition = registry.find(TRAINING, node.op_type, 1)
         assert definition is not None  # ONNX has them in its first version
@@ -194,18 +193,13 @@ class _ExpandingReplay(Replay):
             replay.node(each, inner)
         result = replay.of(y, inner)
         reverse = Reverse(self.target, replay.steps, f"'{y.name}'")
-        reverse.seed(result, filled_like(_tensor(result), 1.0))
+        reverse.seed(result, filled_like(tensor_of(result), 1.0))
         reverse.run()
         self.target.origin.set(node, is_backward=True)
         found = [(each, reverse.of(each)) for each in sources]
         cotangents = [filled_like(each, 0.0) if g is None else g for each, g in found]
         # A cotangent that is a value of the model already keeps the name that it has.
         self._named(node, tuple(op.Identity(each) for each in cotangents), -1, frame)
-
-
-def _tensor(value: Value) -> Tensor:
-    assert isinstance(value, Tensor)  # the operators take and give nothing else
-    return value
 
 
 def _names(node: ir.Node, attribute: str) -> list[str]:

@@ -57,9 +57,7 @@ class Step:
 
     def input(self, position: int = 0) -> Tensor:
         """An input that is given."""
-        value = self.inputs[position]
-        assert isinstance(value, Tensor)  # the rule knows its operator
-        return value
+        return tensor_of(self.inputs[position])
 
     def optional(self, position: int) -> Tensor | None:
         """An input, None where it is left out."""
@@ -67,9 +65,7 @@ class Step:
 
     def output(self, position: int = 0) -> Tensor:
         """An output."""
-        value = self.outputs[position]
-        assert isinstance(value, Tensor)  # the rule knows its operator
-        return value
+        return tensor_of(self.outputs[position])
 
     def content(self, position: int) -> Array | None:
         """The known content of an input; None where it is not known, or where the input is left out."""
@@ -115,6 +111,12 @@ class Step:
         if isinstance(value, bytes):
             return value.decode()
         return default if value is None else str(value)
+
+
+def tensor_of(value: Value | None) -> Tensor:
+    """A value that is known to be a tensor: rules know their operators."""
+    assert isinstance(value, Tensor)
+    return value
 
 
 def content_of(value: Value | None) -> Array | None:

@@ -14,7 +14,7 @@ import onnx
 from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import all_graphs
 from onnxsmith.types.value_types import AnyValueType
 
 #: Where the stand-in of a sparse tensor says that its data lies; no file is ever called so.
@@ -96,8 +96,7 @@ def _stand_in(sparse: onnx.SparseTensorProto, hidden: Hidden) -> onnx.TensorProt
 def _show_in_ir(model: ir.Model, hidden: Hidden) -> None:
     from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
 
-    roots = roots_of(model)
-    for graph in (each for root in roots for each in (root, *root.subgraphs())):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             sparse = _marked(value.const_value, hidden)
             if sparse is not None:
@@ -127,8 +126,7 @@ def needs_proto(model: ir.Model, types: dict[str, AnyValueType]) -> bool:
 
     if types:
         return True
-    roots = roots_of(model)
-    graphs = [each for root in roots for each in (root, *root.subgraphs())]
+    graphs = all_graphs(model)
     return any(
         isinstance(value.const_value, SparseTensor)
         for graph in graphs
@@ -146,8 +144,7 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
     from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
 
     hidden = Hidden(types=types)
-    roots = roots_of(model)
-    for graph in (each for root in roots for each in (root, *root.subgraphs())):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             if isinstance(value.const_value, SparseTensor):
                 value.const_value = _ir_stand_in(value.const_value.proto, hidden, value.name or "")

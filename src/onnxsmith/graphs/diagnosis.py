@@ -15,11 +15,11 @@ import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
-from onnxsmith.graphs import files
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.raising_nodes import RAISED
+from onnxsmith.graphs.rewriting.scopes import all_graphs
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType
@@ -83,7 +83,7 @@ def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -
     if found.node[0] == operator or found.node[0] in _WITH_BODIES:
         return True
     # A node that the model does not have stands for one of its own, in other words.
-    return all(node.op_type != operator for graph in files.all_graphs(model) for node in graph)
+    return all(node.op_type != operator for graph in all_graphs(model) for node in graph)
 
 
 def _required(model: ir.Model) -> list[ir.Value]:

@@ -26,7 +26,7 @@ from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.graphs.records import AnyFunction
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -223,11 +223,6 @@ def _called_models(scope: RecordingTarget) -> _CalledModels:
 # -- from a graph to the body of a function ------------------------------------------------------------------
 
 
-def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
-    yield graph
-    yield from graph.subgraphs()
-
-
 def _take_weights(
     graph: ir.Graph, kept: Sequence[tuple[str, ir.TensorProtocol]] | None = None
 ) -> list[tuple[str, ir.TensorProtocol]]:
@@ -235,7 +230,7 @@ def _take_weights(
 
     Where there are calls already, the inputs are those that they pass, and what else there is are constants.
     """
-    parts = list(_graphs(graph))
+    parts = list(graphs_of(graph))
     values = {
         each: None
         for part in parts
@@ -300,7 +295,7 @@ def _constants(graph: ir.Graph) -> Iterator[tuple[ir.Node, ir.TensorProtocol]]:
 
 def _make_outputs_own(graph: ir.Graph) -> None:
     """Give every output that is no node's, or comes twice, a node of its own: functions and bodies need that."""
-    for part in _graphs(graph):
+    for part in graphs_of(graph):
         seen: set[ir.Value] = set()
         for position, value in enumerate(list(part.outputs)):
             producer = value.producer()
@@ -317,7 +312,7 @@ def _forget_types(graph: ir.Graph) -> None:
     """Functions declare no types inside: ONNX Runtime takes those of a subgraph for others when it inlines one."""
     for value in (*graph.inputs, *graph.outputs):
         value.type = value.shape = None
-    for part in _graphs(graph):
+    for part in graphs_of(graph):
         declared = set(part.outputs) if part is not graph else set[ir.Value]()
         for node in part:
             for value in node.outputs:

@@ -33,6 +33,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.omitted_outputs import all_named, name_omitted
 from onnxsmith.graphs.repeated_ports import agreeing
+from onnxsmith.graphs.rewriting.scopes import all_graphs
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 from onnxsmith.graphs.temporary_files import temporary_file
 from onnxsmith.graphs.tensor_sizes import check_tensor
@@ -175,14 +176,6 @@ def _not_writable(error: Exception) -> Exception:
 def loaded(tensor: ir.ExternalTensor) -> ir.Tensor[Any]:
     """A tensor that no longer refers to its file when it is serialized."""
     return ir.Tensor(tensor.numpy(), dtype=tensor.dtype, name=tensor.name, doc_string=tensor.doc_string)
-
-
-def all_graphs(model: ir.Model) -> list[ir.Graph]:
-    """The graph of a model, those of its functions, and all inside them."""
-    graphs: list[ir.Graph] = [model.graph, *model.graph.subgraphs()]
-    for function in model.functions.values():
-        graphs += [function.graph, *function.graph.subgraphs()]
-    return graphs
 
 
 def reference(

@@ -13,6 +13,7 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import InvalidModelError
 from onnxsmith.graphs import byte_strings, files, raw
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import graphs_of
 
 #: Tensors with more elements than this are abbreviated, to so many.
 _MOST_ELEMENTS = 64
@@ -87,7 +88,7 @@ def _abbreviated(model: ir.Model) -> onnx.ModelProto:
 
 
 def _large(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
-    for graph in (model.graph, *model.graph.subgraphs()):
+    for graph in graphs_of(model.graph):
         for value in graph.initializers.values():
             tensor = value.const_value
             if tensor is not None and tensor.size > _MOST_ELEMENTS:

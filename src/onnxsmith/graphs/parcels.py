@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxsmith.graphs import files
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import all_graphs
 
 #: Where a weight that travels beside the model says that its data lies; no file is ever called so.
 _MARK = "\0weight:"
@@ -68,8 +68,7 @@ def unpack(content: bytes, weights: Sequence[PackedWeight]) -> ir.Model:
 
 def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
     """Initializers of all graphs, text left out."""
-    roots = roots_of(model)
-    for graph in (each for root in roots for each in (root, *root.subgraphs())):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             tensor = value.const_value
             if tensor is not None and tensor.dtype != ir.DataType.STRING:

@@ -18,7 +18,14 @@ from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
-from onnxsmith.graphs.rewriting.scopes import all_nodes, bodies_of, function_key, functions_of, roots_of
+from onnxsmith.graphs.rewriting.scopes import (
+    all_graphs,
+    all_nodes,
+    bodies_of,
+    function_key,
+    functions_of,
+    roots_of,
+)
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 from onnxsmith.graphs.rewriting.unfolding import callees_first
 from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
@@ -26,7 +33,7 @@ from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
 
 def check_ir(model: ir.Model, called: str) -> ir.Model:
     """Refuse a model whose names are no text, or that does not say what its weights are; protobuf lets both pass."""
-    for graph in files.all_graphs(model):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             if value.const_value is not None and value.const_value.dtype == ir.DataType.UNDEFINED:
                 raise _no_type(value.name, 0, called)
@@ -48,7 +55,7 @@ def _ir_texts(model: ir.Model) -> list[object]:
     for function in model.functions.values():
         found += [function.domain, function.name, function.overload, *function.attributes]
         found += [*function.opset_imports, *function.metadata_props, *function.metadata_props.values()]
-    for graph in files.all_graphs(model):
+    for graph in all_graphs(model):
         found += [graph.name, graph.doc_string, *graph.metadata_props, *graph.metadata_props.values()]
         found += graph.initializers
         values = [*graph.inputs, *graph.outputs]
@@ -203,7 +210,7 @@ def _undefined(model: ir.Model) -> str | None:
 def _held_bytes(model: ir.Model) -> int:
     """How large the weights of a model are, by what they hold: what they say of themselves may be wrong."""
     total = 0
-    for graph in files.all_graphs(model):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             tensor = value.const_value
             if isinstance(tensor, ir.serde.TensorProtoTensor):

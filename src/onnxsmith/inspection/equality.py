@@ -20,6 +20,7 @@ from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.rewriting.scopes import held_tensor, named_outputs
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.inspection.attributes import shown_attribute
 from onnxsmith.inspection.node import Graph, Node
@@ -173,7 +174,7 @@ class _Comparison:
         if self._names and left.name != right.name:
             raise _Different(f"{here} is called '{left.name}', and '{right.name}'", left.address)
         inputs = _given(left.ir), _given(right.ir)
-        outputs = _made(left.ir), _made(right.ir)
+        outputs = named_outputs(left.ir), named_outputs(right.ir)
         for what, one, two in (("inputs", *inputs), ("outputs", *outputs)):
             if len(one) != len(two):
                 raise _Different(f"{here} has {len(one)} {what}, and {len(two)}", left.address)
@@ -190,7 +191,7 @@ class _Comparison:
             if left is not right:
                 raise _Different(f"{where} is left out in one of them", address)
             return
-        one, two = _weight(left), _weight(right)
+        one, two = held_tensor(left), held_tensor(right)
         if one is not None and two is not None:
             called = f"{where}, the weight '{clipped(left.name or '', _LONGEST_NAME)}'"
             if self._names and left.name != right.name:
@@ -274,24 +275,12 @@ def are_same_floats(one: ir.Attr, two: ir.Attr) -> bool:
     return left.shape == right.shape and not differing(left, right).any()
 
 
-def _made(node: ir.Node) -> list[ir.Value]:
-    """The outputs of a node up to the last that has a name: those behind it are missing."""
-    outputs = list(node.outputs)
-    while len(outputs) > 1 and not outputs[-1].name:
-        outputs.pop()
-    return outputs
-
-
 def _given(node: ir.Node) -> list[ir.Value | None]:
     """The inputs up to the last that is given: empty names behind it say nothing."""
     inputs = list(node.inputs)
     while inputs and inputs[-1] is None:
         inputs.pop()
     return inputs
-
-
-def _weight(value: ir.Value) -> ir.TensorProtocol | None:
-    return value.const_value if value.is_initializer() and not value.is_graph_input() else None
 
 
 def _ports(ports: Sequence[tuple[str, object]]) -> str:

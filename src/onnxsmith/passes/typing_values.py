@@ -18,7 +18,7 @@ from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.raw import has_map
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
+from onnxsmith.graphs.rewriting.scopes import all_graphs, bodies_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.values import dimensions, fixed_shape, is_vague
 
@@ -49,7 +49,7 @@ class DeclaredTypes:
         self._carried = CarriedShapes(model)
         #: Inputs of graphs inside the model: nothing makes sure of their shapes either.
         self._inner_inputs: list[tuple[ir.Value, ir.Shape | None]] = []
-        for graph in _all_graphs(model):
+        for graph in all_graphs(model):
             for value in _own_values(graph):
                 if value.name and (value.type is not None or value.shape is not None):
                     self._declared[graph, value.name] = (value.type, value.shape)
@@ -94,14 +94,14 @@ class DeclaredTypes:
         _fill(self._model.graph, found)
 
     def _forget_results(self) -> None:
-        for graph in _all_graphs(self._model):
+        for graph in all_graphs(self._model):
             for value in _own_values(graph):
                 value.shape = None
         self._carried.conclude()
 
     def restore(self) -> None:
         """Let the model declare what it declared before, and no more."""
-        for graph in _all_graphs(self._model):
+        for graph in all_graphs(self._model):
             for value in _own_values(graph):
                 value.type, value.shape = self._declared.get((graph, value.name or ""), (None, None))
         for value, shape in self._inner_inputs:
@@ -121,12 +121,6 @@ def _believed_by_none(node: ir.Node, inner: ir.Graph) -> list[ir.Value]:
         return list(inner.inputs)
     own = [each for each in inner.inputs[:2] if fixed_shape(each) in ((), (1,))]
     return [each for each in inner.inputs if not any(each is known for known in own)]
-
-
-def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
-    for root in roots_of(model):
-        yield root
-        yield from root.subgraphs()
 
 
 def _own_values(graph: ir.Graph) -> Iterator[ir.Value]:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
 
 Array: TypeAlias = NDArray[np.generic]
 #: A size: a number, the name that the model has for it, or None where nothing is known.
@@ -130,7 +130,7 @@ def node_count(graph: ir.Graph | ir.Function) -> int:
 def names_in(root: ir.Graph) -> set[str]:
     """The names of all values and nodes of a graph and of those inside it."""
     names: set[str] = set()
-    for graph in (root, *root.subgraphs()):
+    for graph in graphs_of(root):
         names.update(each.name for each in graph.inputs if each.name)
         names.update(graph.initializers)
         for node in graph:

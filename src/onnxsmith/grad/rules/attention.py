@@ -16,6 +16,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.grad.broadcasting import as_type_of, have_same_shape, is_same, summed_to
 from onnxsmith.grad.operators import op
+from onnxsmith.grad.rules.control_flow import present
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.types.dtypes import DType
@@ -36,13 +37,13 @@ def _is_plain(inputs: Sequence[Value | None], attributes: Mapping[str, object], 
         return False
     shapes = [None if each is None else shape_of(each) for each in inputs[:3]]
     ranks = {None if each is None else len(each) for each in shapes}
-    if ranks not in ({3}, {4}) or dtype_of(_given(inputs[0])) not in (DType.FLOAT, DType.DOUBLE):
+    if ranks not in ({3}, {4}) or dtype_of(present(inputs[0])) not in (DType.FLOAT, DType.DOUBLE):
         return False
     if ranks == {4} and not all(isinstance(each[1], int) for each in shapes[:2] if each is not None):
         return False
     mask = inputs[3] if len(inputs) > 3 else None
     # Later opsets take masks that are shorter than the keys.
-    return mask is None or _are_equal(_size(mask, -1), _size(_given(inputs[1]), -2))
+    return mask is None or _are_equal(_size(mask, -1), _size(present(inputs[1]), -2))
 
 
 def _size(value: Value, axis: int) -> Dimension:
@@ -52,11 +53,6 @@ def _size(value: Value, axis: int) -> Dimension:
 
 def _are_equal(left: Dimension, right: Dimension) -> bool:
     return left is not None and is_same(left, right)
-
-
-def _given(value: Value | None) -> Value:
-    assert value is not None  # queries, keys and values are
-    return value
 
 
 @rule("Attention", only=_is_plain)

@@ -11,7 +11,7 @@ from onnxsmith.grad.broadcasting import as_type_of, filled_like
 from onnxsmith.grad.inner_graphs import Marked
 from onnxsmith.grad.operators import op, values
 from onnxsmith.grad.rules.control_flow import cotangents_inside
-from onnxsmith.grad.steps import Cotangents, Step
+from onnxsmith.grad.steps import Cotangents, Step, tensor_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.value import made_value
@@ -55,14 +55,11 @@ def computed_again(step: Step, *gs: Value | None) -> Cotangents:
     # What nodes have made is what the way back goes on from; the rest are weights and inputs.
     further = [k for k in wanted if _is_made(step.input(k)) and isinstance(results[k], Tensor)]
     if further and len(further) < len(wanted):
-        for k, cotangent in zip(further, _behind(found, [_tensor(results[k]) for k in further]), strict=True):
+        for k, cotangent in zip(
+            further, _behind(found, [tensor_of(results[k]) for k in further]), strict=True
+        ):
             results[k] = cotangent
     return results
-
-
-def _tensor(value: Value | None) -> Tensor:
-    assert isinstance(value, Tensor)  # the cotangent of a tensor
-    return value
 
 
 def _is_made(value: Tensor) -> bool:
@@ -79,7 +76,7 @@ def _behind(first: Sequence[Value | None], then: Sequence[Tensor]) -> list[Tenso
             outputs=len(then),
         )
     )
-    return [as_type_of(_tensor(each), like) for each, like in zip(passed, then, strict=True)]
+    return [as_type_of(tensor_of(each), like) for each, like in zip(passed, then, strict=True)]
 
 
 def _always(given: Sequence[Tensor]) -> Tensor:

@@ -162,3 +162,32 @@ def called_functions(
 def roots_of(model: ir.Model) -> list[ir.Graph]:
     """The graph of a model and those of its functions: all nodes are in them, or in graphs inside."""
     return [model.graph, *(each.graph for each in model.functions.values())]
+
+
+def graphs_of(graph: ir.Graph) -> Iterator[ir.Graph]:
+    """A graph and all inside it: one scope of names."""
+    yield graph
+    yield from graph.subgraphs()
+
+
+def all_graphs(model: ir.Model) -> list[ir.Graph]:
+    """The graph of a model, those of its functions, and all inside them."""
+    return [each for root in roots_of(model) for each in graphs_of(root)]
+
+
+def described_node(node: ir.Node) -> str:
+    """A node as a message names it."""
+    return f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
+
+
+def named_outputs(node: ir.Node) -> list[ir.Value]:
+    """The outputs up to the last that has a name: those behind it are missing, and need no mention."""
+    outputs = list(node.outputs)
+    while len(outputs) > 1 and not outputs[-1].name:
+        outputs.pop()
+    return outputs
+
+
+def held_tensor(value: ir.Value) -> ir.TensorProtocol | None:
+    """The content of a weight that no caller can give."""
+    return value.const_value if value.is_initializer() and not value.is_graph_input() else None

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.identity import VALUE_NUMBER
-from onnxsmith.graphs.rewriting.scopes import reached
+from onnxsmith.graphs.rewriting.scopes import graphs_of, reached
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.values import is_read
@@ -115,7 +115,7 @@ def drop_unread_initializers(edit: Editor) -> int:
     """Leave out the initializers that nothing reads. One that is an input stays: callers may name it."""
     count = 0
     for root in edit.roots():
-        for graph in (root, *root.subgraphs()):
+        for graph in graphs_of(root):
             for name, value in list(graph.initializers.items()):
                 if not is_read(value) and not value.is_graph_input():
                     del graph.initializers[name]

@@ -11,6 +11,7 @@ from collections import Counter
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import is_random
+from onnxsmith.graphs.rewriting.scopes import graphs_of
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import Edit, noted
 from onnxsmith.passes.loop_turns import body_of, runs_at_least_once
@@ -52,7 +53,7 @@ def _name_counts(edit: Editor) -> Counter[str]:
     """How many values have each name: two bodies may use one each for its own, as long as both stay where they are."""
     counts: Counter[str] = Counter()
     for root in edit.roots():
-        for graph in (root, *root.subgraphs()):
+        for graph in graphs_of(root):
             counts.update([each.name for each in graph.inputs if each.name])
             counts.update(list(graph.initializers))
             for node in graph:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of
-from onnxsmith.passes.surgery.holding import graphs_of, own_values
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
+from onnxsmith.passes.surgery.holding import own_values
 
 
 @dataclass(slots=True)

@@ -59,12 +59,6 @@ def is_special(kind: AnyValueType) -> bool:
     return isinstance(kind, MapType) or is_special(kind.element)
 
 
-def graphs_of(graph: ir.Graph) -> Iterator[ir.Graph]:
-    """A graph and all inside it: one scope of names."""
-    yield graph
-    yield from graph.subgraphs()
-
-
 def own_values(graph: ir.Graph) -> Iterator[ir.Value]:
     """The values that a graph itself has, each once: inputs, initializers, what its nodes give."""
     seen: set[ir.Value] = set()

@@ -16,9 +16,9 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, described_node, graphs_of
 from onnxsmith.passes.named_tensors import rename_value
-from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
+from onnxsmith.passes.surgery.holding import own_values, values_by_name
 from onnxsmith.passes.values import Array
 
 T = TypeVar("T")
@@ -96,11 +96,6 @@ def _inside(graph: ir.Graph, name: object) -> str | None:
             if any(name in values_by_name(each) for each in graphs_of(inner)):
                 return f"it is inside {described_node(node)}, and a body may run many times, or never"
     return None
-
-
-def described_node(node: ir.Node) -> str:
-    """A node for people."""
-    return f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
 
 
 # -- new names for old ones ----------------------------------------------------------------------------------

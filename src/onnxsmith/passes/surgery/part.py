@@ -14,7 +14,7 @@ from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import called_functions, inner_nodes
+from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of, inner_nodes
 from onnxsmith.passes.surgery.dependencies import reads
 from onnxsmith.passes.surgery.holding import Held, is_special, optional_inputs
 from onnxsmith.passes.surgery.naming import value_names
@@ -99,7 +99,7 @@ def replace_values(graph: ir.Graph, new: Mapping[ir.Value, ir.Value]) -> None:
         for position, value in enumerate(node.inputs):
             if value is not None and value in new:
                 node.replace_input_with(position, new[value])
-    for each in (graph, *graph.subgraphs()):
+    for each in graphs_of(graph):
         for position, value in enumerate(each.outputs):
             if value in new:
                 each.outputs[position] = new[value]

@@ -21,6 +21,7 @@ from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of
 from onnxsmith.passes.surgery.constant_shapes import (
     are_computed,
     keeps_items_apart,
@@ -30,8 +31,8 @@ from onnxsmith.passes.surgery.constant_shapes import (
 )
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
-from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
-from onnxsmith.passes.surgery.naming import by_name, described_node
+from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs
+from onnxsmith.passes.surgery.naming import by_name
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import (

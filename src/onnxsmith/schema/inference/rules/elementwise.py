@@ -47,6 +47,7 @@ def unary_with_content(call: Call) -> Result:
 
 
 @rule("IsNaN", "IsInf", "RegexFullMatch")
+@rule("Equal", "Less", "Greater", "And", "Or", "Xor", before=7)
 def test_each_element(call: Call) -> Result:
     return (tensor(DType.BOOL, call.shape(0)),)
 
@@ -127,11 +128,6 @@ def prelu(call: Call) -> Result:
 def shape_of_first(call: Call) -> Result:
     """Before broadcasting was numpy's, the output had the first input's shape."""
     return (tensor(call.dtype(*range(len(call.inputs))), call.shape(0)),)
-
-
-@rule("Equal", "Less", "Greater", "And", "Or", "Xor", before=7)
-def test_of_first(call: Call) -> Result:
-    return (tensor(DType.BOOL, call.shape(0)),)
 
 
 def _broadcast_pair(call: Call, left: Shape | None, right: Shape | None) -> Shape | None:

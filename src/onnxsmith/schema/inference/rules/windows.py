@@ -143,7 +143,7 @@ def _check_channels(call: Call, x: int, w: int, channels: Dimension, taken: Dime
         )
 
 
-@rule("Conv")
+@rule("Conv", "DeformConv")
 @rule("FusedConv", domain="com.microsoft")
 def conv(call: Call) -> Result:
     return (tensor(call.dtype(0, 1), _convolved(call, 0, 1)),)
@@ -157,11 +157,6 @@ def conv_integer(call: Call) -> Result:
 @rule("QLinearConv")
 def qlinear_conv(call: Call) -> Result:
     return (tensor(call.dtype(7), _convolved(call, 0, 3)),)
-
-
-@rule("DeformConv")
-def deform_conv(call: Call) -> Result:
-    return (tensor(call.dtype(0, 1), _convolved(call, 0, 1)),)
 
 
 @rule("ConvTranspose")
