@@ -20,7 +20,7 @@ class Side(ObservedRun):
 
     @functools.cached_property
     def signatures(self) -> dict[ir.Value, Signature]:
-        """What is kept of every value that can be looked at."""
+        """The facts that are kept of every value that can be looked at."""
         return {}
 
     @functools.cached_property

@@ -33,7 +33,7 @@ from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.table import RULES
 from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.function import BACKWARD_OF
-from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS, type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
@@ -44,14 +44,6 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.value_types import TensorType
-
-#: Attributes of `Constant` that are no tensor, and the element types of what they give.
-_PLAIN_CONSTANTS = {
-    "value_float": np.float32,
-    "value_floats": np.float32,
-    "value_int": np.int64,
-    "value_ints": np.int64,
-}
 
 
 class Replay:
@@ -286,9 +278,9 @@ class Replay:
             if name == "value" and content is not None:
                 frame.values[output] = self.weight(output, cast("ir.TensorProtocol", content))
                 return True
-            if name in _PLAIN_CONSTANTS and content is not None:
+            if name in CONSTANT_NUMBERS and content is not None:
                 frame.values[output] = self.target.constant(
-                    np.array(cast(Any, content), _PLAIN_CONSTANTS[name])
+                    np.array(cast(Any, content), CONSTANT_NUMBERS[name])
                 )
                 return True
         return False

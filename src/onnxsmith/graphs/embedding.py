@@ -20,7 +20,7 @@ from onnxsmith.graphs.builder import FROM_MODEL_KEY
 from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
-from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
+from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS, array_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
@@ -42,14 +42,7 @@ DOMAIN = "this.models"
 _SHARED = "called models"
 
 #: How the attributes of a `Constant` are arrays.
-_CONSTANT_DTYPES = {
-    "value_float": np.float32,
-    "value_floats": np.float32,
-    "value_int": np.int64,
-    "value_ints": np.int64,
-    "value_string": np.object_,
-    "value_strings": np.object_,
-}
+_CONSTANT_DTYPES = {**CONSTANT_NUMBERS, "value_string": np.object_, "value_strings": np.object_}
 
 
 def call_model(scope: RecordingTarget, model: ir.Model, inputs: Sequence[Value]) -> tuple[Value, ...]:

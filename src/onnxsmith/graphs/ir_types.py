@@ -21,6 +21,14 @@ from onnxsmith.types.value_types import (
     TensorType,
 )
 
+#: Attributes of `Constant` that are numbers, and the element types of what they give.
+CONSTANT_NUMBERS = {
+    "value_float": np.float32,
+    "value_floats": np.float32,
+    "value_int": np.int64,
+    "value_ints": np.int64,
+}
+
 
 @lru_cache(maxsize=256)
 def tensor_type_to_ir(dtype: DType) -> ir.TensorType:

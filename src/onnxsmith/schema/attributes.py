@@ -288,39 +288,24 @@ def _read_sparse(value: Any) -> Any:
     raise _Refused("a sparse tensor is an onnx.SparseTensorProto")
 
 
-_READERS: dict[AttributeType, Callable[[Any], Any]] = {
-    AttributeType.INT: _read_int,
-    AttributeType.FLOAT: _read_float,
-    AttributeType.STRING: _read_string,
-    AttributeType.TENSOR: _read_tensor,
-    AttributeType.GRAPH: _read_graph,
-    AttributeType.SPARSE_TENSOR: _read_sparse,
-    AttributeType.TYPE_PROTO: _read_type,
-    AttributeType.INTS: _list_of(_read_int),
-    AttributeType.FLOATS: _list_of(_read_float),
-    AttributeType.STRINGS: _list_of(_read_string),
-    AttributeType.TENSORS: _list_of(_read_tensor),
-    AttributeType.GRAPHS: _list_of(_read_graph),
-    AttributeType.SPARSE_TENSORS: _list_of(_read_sparse),
-    AttributeType.TYPE_PROTOS: _list_of(_read_type),
-}
-
-_WORDS: dict[AttributeType, str] = {
-    AttributeType.INT: "an int",
-    AttributeType.FLOAT: "a float",
-    AttributeType.STRING: "a string",
-    AttributeType.TENSOR: "an array",
-    AttributeType.GRAPH: "a graph",
-    AttributeType.SPARSE_TENSOR: "a sparse tensor",
-    AttributeType.TYPE_PROTO: "a type",
-    AttributeType.INTS: "a list of ints",
-    AttributeType.FLOATS: "a list of floats",
-    AttributeType.STRINGS: "a list of strings",
-    AttributeType.TENSORS: "a list of arrays",
-    AttributeType.GRAPHS: "a list of graphs",
-    AttributeType.SPARSE_TENSORS: "a list of sparse tensors",
-    AttributeType.TYPE_PROTOS: "a list of types",
-}
+#: Kinds of attributes, the lists of them, how a value is read, and words for one and for several.
+_KINDS: tuple[tuple[AttributeType, AttributeType, Callable[[Any], Any], str, str], ...] = (
+    (AttributeType.INT, AttributeType.INTS, _read_int, "an int", "ints"),
+    (AttributeType.FLOAT, AttributeType.FLOATS, _read_float, "a float", "floats"),
+    (AttributeType.STRING, AttributeType.STRINGS, _read_string, "a string", "strings"),
+    (AttributeType.TENSOR, AttributeType.TENSORS, _read_tensor, "an array", "arrays"),
+    (AttributeType.GRAPH, AttributeType.GRAPHS, _read_graph, "a graph", "graphs"),
+    (
+        AttributeType.SPARSE_TENSOR,
+        AttributeType.SPARSE_TENSORS,
+        _read_sparse,
+        "a sparse tensor",
+        "sparse tensors",
+    ),
+    (AttributeType.TYPE_PROTO, AttributeType.TYPE_PROTOS, _read_type, "a type", "types"),
+)
+_READERS = {one: read for one, _, read, _, _ in _KINDS} | {each[1]: _list_of(each[2]) for each in _KINDS}
+_WORDS = {each[0]: each[3] for each in _KINDS} | {each[1]: f"a list of {each[4]}" for each in _KINDS}
 
 
 def _type_error(op: OperatorDef, attribute: Attribute, value: Any, reason: str) -> AttributeTypeError:

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
 from onnxsmith.schema import registry
@@ -18,14 +19,6 @@ from onnxsmith.types.dtypes import DType
 Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 #: A constant as a proto, as an array, or as what reads it; None for what is no constant.
 Held: TypeAlias = onnx.TensorProto | Array | Callable[[], Array | None] | None
-
-#: Attributes of a Constant node that hold its value as plain numbers, and the element type that makes of them.
-_PLAIN_VALUES = {
-    "value_int": np.int64,
-    "value_ints": np.int64,
-    "value_float": np.float32,
-    "value_floats": np.float32,
-}
 
 
 class Scope:
@@ -166,9 +159,9 @@ class Scope:
                 continue
             if attribute.name == "value":
                 self.hold(node.output[0], attribute.t)
-            elif attribute.name in _PLAIN_VALUES:
+            elif attribute.name in CONSTANT_NUMBERS:
                 value = helper.get_attribute_value(attribute)
-                self.hold(node.output[0], np.array(value, _PLAIN_VALUES[attribute.name]))
+                self.hold(node.output[0], np.array(value, CONSTANT_NUMBERS[attribute.name]))
 
 
 def _is_sized(proto: onnx.TypeProto | None) -> bool:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.identity import VALUE_NUMBER
+from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS
 from onnxsmith.graphs.rewriting.scopes import graphs_of, reached
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
@@ -24,14 +25,8 @@ def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
         match name:
             case "value":
                 return attribute.as_tensor() if attribute.type == ir.AttributeType.TENSOR else None
-            case "value_int":
-                return ir.Tensor(np.array(attribute.as_int(), np.int64))
-            case "value_float":
-                return ir.Tensor(np.array(attribute.as_float(), np.float32))
-            case "value_ints":
-                return ir.Tensor(np.array(attribute.as_ints(), np.int64))
-            case "value_floats":
-                return ir.Tensor(np.array(attribute.as_floats(), np.float32))
+            case "value_int" | "value_ints" | "value_float" | "value_floats":
+                return ir.Tensor(np.array(attribute.value, CONSTANT_NUMBERS[name]))
             case "value_string":
                 return _text([attribute.value], ())
             case "value_strings":

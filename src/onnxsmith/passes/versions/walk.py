@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import tensor_key
-from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS, array_to_ir
 from onnxsmith.graphs.rewriting.scopes import inner_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import CONVERSION, EditLog, noted
@@ -35,13 +35,6 @@ _DEEPEST = 40
 
 #: What comes of attributes of other types, and of lists that are too short.
 _MISTAKES = (TypeError, ValueError, LookupError, ArithmeticError)
-
-_CONSTANT_KINDS = {
-    "value_float": np.float32,
-    "value_floats": np.float32,
-    "value_int": np.int64,
-    "value_ints": np.int64,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +384,7 @@ def _missing(node: ir.Node, version: int) -> str:
 
 
 def _short_constant(node: ir.Node) -> ir.TensorProtocol | None:
-    for name, dtype in _CONSTANT_KINDS.items():
+    for name, dtype in CONSTANT_NUMBERS.items():
         attribute = node.attributes.get(name)
         if attribute is not None and not attribute.is_ref():
             return array_to_ir(np.array(attribute.value, dtype))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.passes.cleanup.constants import constant_tensor
 from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
 
 
@@ -84,25 +85,7 @@ def dft_axis_as_attribute(step: Step) -> Answer:
 @down("Constant", since=12)
 def constant_as_tensor(step: Step) -> Answer:
     """Numbers and text were tensors before opset 12."""
-    kinds = {
-        "value_float": np.float32,
-        "value_floats": np.float32,
-        "value_int": np.int64,
-        "value_ints": np.int64,
-    }
-    for name, dtype in kinds.items():
-        attribute = step.node.attributes.get(name)
-        if attribute is not None:
-            step.not_a_reference(name)
-            tensor = ir.Tensor(np.array(attribute.value, dtype))
-            return step.again(without=[name], value=ir.AttrTensor("value", tensor))
-    for name in ("value_string", "value_strings"):
-        attribute = step.node.attributes.get(name)
-        if attribute is not None:
-            step.not_a_reference(name)
-            texts = [attribute.as_string()] if name == "value_string" else list(attribute.as_strings())
-            content = np.array([each.encode() for each in texts], object)
-            shape = () if name == "value_string" else (len(texts),)
-            tensor = ir.StringTensor(content.reshape(shape), shape=ir.Shape(shape))
-            return step.again(without=[name], value=ir.AttrTensor("value", tensor))
-    return AS_IT_IS
+    names = [each for each in step.node.attributes if each.startswith("value_")]
+    step.not_a_reference(*names)
+    tensor = constant_tensor(step.node) if names else None
+    return AS_IT_IS if tensor is None else step.again(without=names, value=ir.AttrTensor("value", tensor))
