@@ -89,7 +89,7 @@ NO_TOLERANCE = {
     ("comparing/search.py", 1e-3),
 }
 #: Who tells constants apart, which are no results: a scale that is written out, and what scikit-learn itself does.
-CONSTANTS = {("passes/fusions/attention.py", "math.isclose"), ("sklearn/families/centroids.py", "np.isclose")}
+CONSTANTS = {("passes/fusions/attention.py", "math.isclose"), ("sklearn/families/clusters.py", "np.isclose")}
 
 
 def _calls(tree: ast.AST) -> Iterator[str]:

@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "the other elements are constants",
         ),
         Fault(
-            "torch/running_statistics.py",
+            "torch/preparing.py",
             "((-2, mean), (-1, variance))",
             "((-1, mean), (-2, variance))",
             "running mean and variance are exchanged",

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import json
+import sys
 from collections.abc import Callable, Generator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -21,14 +24,16 @@ from onnxsmith.algorithms.named import unused
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
 from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import UnconvertedStepError
 from onnxsmith.graphs.function import body_of
 from onnxsmith.graphs.records import FunctionRecord
 from onnxsmith.graphs.unread_sizes import leave_out_unread_sizes
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
-from onnxsmith.sklearn.describing import described
+from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.last_road import by_skl2onnx
 from onnxsmith.sklearn.recording import recorded
 from onnxsmith.sklearn.steps import note_step
@@ -276,3 +281,57 @@ class _Call:
         assert node is not None  # a node was just made
         node.metadata = {METADATA_KEY: described(self.estimator, self.method, road)}
         return rebuild_like(result)(values)
+
+
+# -- how steps are named -------------------------------------------------------------------------------
+
+
+def described(estimator: Fitted, method: str, road: str) -> str:
+    """The class, the method, how it was converted, the parameters and the version of the library, as JSON.
+
+    A parameter that JSON cannot hold (a function, another estimator) stands there as `{"repr": …}`.
+    """
+    kind = type(estimator)
+    return json.dumps(
+        {
+            "class": public_name(kind),
+            "method": method,
+            "road": road,
+            "parameters": {name: plain(each) for name, each in estimator.get_params(deep=False).items()}
+            if hasattr(estimator, "get_params")
+            else {},
+            "scikit-learn": version("scikit-learn"),
+            **_version_of_other(kind),
+        },
+        sort_keys=True,
+        allow_nan=True,
+    )
+
+
+def _version_of_other(kind: type) -> dict[str, Json]:
+    """The version of the library that a class is from, where that is another that we know."""
+    library = kind.__module__.partition(".")[0]
+    if library not in ("catboost", "lightgbm", "xgboost"):
+        return {}
+    return {library: str(getattr(sys.modules.get(library), "__version__", ""))}
+
+
+def plain(value: UserValue) -> Json:
+    """A parameter as JSON has it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, np.ndarray):
+        return {"array": plain(value.tolist()), "dtype": str(value.dtype)}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, tuple):
+        return {"tuple": [plain(each) for each in value]}
+    if isinstance(value, dict):
+        items = cast("dict[UserValue, UserValue]", value)
+        if all(isinstance(key, str) for key in items):
+            return {"dict": {str(key): plain(each) for key, each in items.items()}}
+    if isinstance(value, type):
+        return {"type": f"{value.__module__}.{value.__qualname__}"}
+    return {"repr": described_type(type(value))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, cast
 
 from onnxsmith.core.tensor import Tensor
@@ -13,17 +14,16 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
-from onnxsmith.sklearn.frames.given import given_of, with_outputs
-from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, signature_of
-from onnxsmith.sklearn.frames.used import used_columns
+from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, Signature, signature_of
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
 from onnxsmith.sklearn.rows import Rows
 from onnxsmith.sklearn.steps import noting_steps
-from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Part, Result, Structured
+from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Given, Part, Result, Structured, array_of
 from onnxsmith.sklearn.verifying import ConversionReport
 from onnxsmith.sklearn.verifying import verify as verify_model
 from onnxsmith.tracing.trace import trace
+from onnxsmith.types.dtypes import DType
 
 
 class ConvertedModel(Model):
@@ -193,3 +193,67 @@ def _methods(estimator: Fitted, outputs: str | Sequence[str] | None) -> Sequence
         f"the {name} neither predicts nor transforms new rows, and there is nothing for a model to do",
         help="outputs=['score_samples'] names another method",
     ).locate_at_caller()
+
+
+# -- columns that are used -----------------------------------------------------------------------------
+
+
+def used_columns(estimator: Fitted) -> set[str] | None:
+    """The names of the columns that an estimator uses; None where it may use all."""
+    # A class of the user's that derives from one of these may look at every column.
+    kind = type(estimator)
+    if kind is of_sklearn("pipeline", "Pipeline"):
+        steps = [each for _, each in estimator.steps if each not in (None, "passthrough")]
+        return used_columns(steps[0]) if steps else None
+    if kind is of_sklearn("compose", "ColumnTransformer"):
+        return _of_transformers(estimator)
+    if hasattr(estimator, "best_estimator_") and kind.__module__.startswith("sklearn.model_selection."):
+        return used_columns(estimator.best_estimator_)
+    return None
+
+
+def _of_transformers(estimator: Fitted) -> set[str] | None:
+    names = cast("Sequence[str] | None", getattr(estimator, "feature_names_in_", None))
+    places = cast(
+        "Mapping[str, Sequence[int]] | None", getattr(estimator, "_transformer_to_input_indices", None)
+    )
+    if names is None or places is None:
+        return None
+    used: set[str] = set()
+    for name, transformer, _ in estimator.transformers_:
+        if not (isinstance(transformer, str) and transformer == "drop"):
+            used.update(str(names[each]) for each in places[name])
+    return used
+
+
+# -- columns that are given ----------------------------------------------------------------------------
+
+
+def given_of(signature: Signature, tensors: Sequence[Tensor]) -> Given:
+    """The inputs of a model as the estimator takes them."""
+    if signature.layout == "columns":
+        return Columns((name, _part(each)) for name, each in zip(signature.names, tensors, strict=True))
+    (only,) = tensors
+    names = [name for name, _ in signature.columns if name is not None]
+    if not names or signature.layout == "texts":
+        return _part(only)
+    return Columns((name, _part(only[:, place])) for place, name in enumerate(names))
+
+
+def _part(tensor: Tensor) -> Part:
+    return tensor if tensor.dtype is DType.STRING else array_of(tensor)
+
+
+def with_outputs(signature: Signature, estimator: Fitted, outputs: Mapping[str, str]) -> Signature:
+    """The signature of a model whose outputs are known, with the names of features where there are some."""
+    names: Sequence[object] = ()
+    if "transform" in outputs and hasattr(estimator, "get_feature_names_out"):
+        try:
+            names = list(estimator.get_feature_names_out())
+        except (
+            Exception
+        ):  # whatever an estimator says instead: names are for people, and a model does without
+            names = ()
+    return replace(
+        signature, outputs=tuple(outputs.items()), feature_names=tuple(str(each) for each in names)
+    )

@@ -1,16 +1,19 @@
-"""Sums, products, quotients, signs."""
+"""Sums, products, quotients, signs, rounding."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from onnxsmith.algorithms import division, elementary
 from onnxsmith.algorithms.complex_numbers.elementary import quotient
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import constant, dtype_of
-from onnxsmith.numpy.ufunc import define, operator
+from onnxsmith.numpy.ufunc import RealLoop, define, operator
 from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.numpy.ufuncs.precision import in_single
 from onnxsmith.types.dtypes import DType
@@ -100,3 +103,36 @@ sign = define("sign", in_single(operator("Sign")), _sign_complex)
 reciprocal = define("reciprocal", _reciprocal, _reciprocal_complex)
 square = define("square", _square, _square_complex)
 conjugate = define(("conjugate", "conj"), same, Field.conj)
+
+
+# -- division ------------------------------------------------------------------------------------------
+
+
+floor_divide = define("floor_divide", in_single(partial(division.floor_divide, signs_zero=True)))
+remainder = define(("remainder", "mod"), in_single(partial(division.remainder, signs_zero=True)))
+fmod = define("fmod", in_single(division.truncated_remainder))
+divmod = define("divmod", in_single(partial(division.floor_divide_and_remainder, signs_zero=True)))
+
+
+# -- rounding ------------------------------------------------------------------------------------------
+
+
+def _rounded(name: str) -> RealLoop:
+    def call(x: Tensor) -> Tensor:
+        return getattr(op, name)(x) if dtype_of(x).is_float else op.Identity(x)
+
+    return call
+
+
+def _trunc(x: Tensor) -> Tensor:
+    return elementary.trunc(x) if dtype_of(x).is_float else op.Identity(x)
+
+
+def _rint_complex(z: Field) -> Field:
+    return z.map(op.Round)
+
+
+floor = define("floor", _rounded("Floor"))
+ceil = define("ceil", _rounded("Ceil"))
+trunc = define("trunc", _trunc)
+rint = define("rint", _rounded("Round"), _rint_complex)

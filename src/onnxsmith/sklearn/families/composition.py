@@ -1,16 +1,16 @@
-"""Estimators that put the results of several transformers side by side."""
+"""Estimators made of others: transformers side by side, pipelines, and one estimator for each target."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.numpy import Array, asarray, take, zeros
+from onnxsmith.numpy import Array, asarray, stack, take, zeros
 from onnxsmith.sklearn.bags import Bag, SideBySide, beside
-from onnxsmith.sklearn.calling import named_step
+from onnxsmith.sklearn.calling import call, named_step, step
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Choice, Columns, Fitted, Given, Part, Result
 
@@ -111,3 +111,46 @@ def feature_union(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
         made = _matrix(named_step(name, transformer, "transform", x))
         parts.append(made * float(weights[name]) if name in weights else made)
     return side_by_side(parts, x)
+
+
+# -- pipelines -----------------------------------------------------------------------------------------
+
+
+@converts(
+    "sklearn.pipeline.Pipeline",
+    *("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples"),
+    inline=True,
+)
+def pipeline(estimator: Fitted, x: Given, *, method: str) -> Result:
+    """All steps but the last transform, and the last does what is asked for."""
+    made: Given = x
+    *before, (last_name, last) = estimator.steps
+    for name, each in before:
+        made = named_step(name, each, "transform", made)
+    return named_step(last_name, last, method, made)
+
+
+# -- several targets -----------------------------------------------------------------------------------
+
+
+def _of_each(estimator: Fitted, method: str, x: Given) -> Iterator[Array]:
+    for k, each in enumerate(estimator.estimators_):
+        with step(f"estimators_[{k}]"):
+            found = call(each, method, x)
+        if not isinstance(found, Array):
+            raise NotCovered("targets that are text are no columns of one array")
+        yield found
+
+
+@converts("sklearn.multioutput.MultiOutputRegressor", "sklearn.multioutput.MultiOutputClassifier", "predict")
+def columns_of_targets(estimator: Fitted, x: Given) -> Array:
+    """A column for each target."""
+    return stack(list(_of_each(estimator, "predict", x)), axis=1)
+
+
+@converts("sklearn.multioutput.MultiOutputClassifier", "predict_proba")
+def probabilities_of_targets(estimator: Fitted, x: Given) -> Array:
+    """The matrices of all targets as one array; scikit-learn gives them as a list."""
+    if len({len(each.classes_) for each in estimator.estimators_}) > 1:
+        raise NotCovered("targets with different numbers of classes, whose probabilities are no single array")
+    return stack(list(_of_each(estimator, "predict_proba", x)), axis=0)

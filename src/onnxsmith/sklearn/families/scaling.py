@@ -1,8 +1,10 @@
-"""Scaling: what subtracts and divides by numbers for each column."""
+"""Scaling, which subtracts and divides by numbers for each column; and the selection of columns."""
 
 from __future__ import annotations
 
-from onnxsmith.numpy import Array, asarray, clip
+import numpy as np
+
+from onnxsmith.numpy import Array, asarray, clip, take
 from onnxsmith.sklearn.families.checking import floats
 from onnxsmith.sklearn.table import converts
 from onnxsmith.sklearn.values import Fitted
@@ -38,3 +40,26 @@ def between_bounds(estimator: Fitted, x: Array) -> Array:
     if estimator.clip:
         made = clip(made, *estimator.feature_range)
     return made.astype(floats(x).dtype)
+
+
+# -- selection -----------------------------------------------------------------------------------------
+
+
+@converts(
+    *(
+        f"sklearn.feature_selection.{name}"
+        for name in ("GenericUnivariateSelect", "RFE", "RFECV", "SelectFdr")
+    ),
+    *(
+        f"sklearn.feature_selection.{name}"
+        for name in ("SelectFpr", "SelectFromModel", "SelectFwe", "SelectKBest")
+    ),
+    *(
+        f"sklearn.feature_selection.{name}"
+        for name in ("SelectPercentile", "SequentialFeatureSelector", "VarianceThreshold")
+    ),
+    "transform",
+)
+def selected(estimator: Fitted, x: Array) -> Array:
+    """The columns of the support."""
+    return take(x, asarray(np.flatnonzero(estimator.get_support())), axis=1)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.numpy import log
-from onnxsmith.sklearn.arrays import where
+from onnxsmith.numpy import Array, log
+from onnxsmith.numpy import abs as magnitude
+from onnxsmith.sklearn.arrays import is_equal, where
 from onnxsmith.sklearn.bags import Bag
+from onnxsmith.sklearn.string_operators import hashes
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.text.analysis import Analysis
-from onnxsmith.sklearn.text.hashing import hashed
-from onnxsmith.sklearn.values import Columns, Fitted, Given
+from onnxsmith.sklearn.values import Columns, Fitted, Given, array_of
 
 _MODULE = "sklearn.feature_extraction.text"
 
@@ -74,3 +75,18 @@ def hashed_counts(estimator: Fitted, x: Given) -> Bag:
     if estimator.binary:
         bag = bag.present()
     return bag if estimator.norm is None else bag.normalized(estimator.norm)
+
+
+# -- hashing -------------------------------------------------------------------------------------------
+
+
+_SMALLEST = -(2**31)
+
+
+def hashed(analysis: Analysis, texts: Tensor, count: int) -> tuple[Array, Array]:
+    """For each text the features of its n-grams, -1 in between, and 1 or -1 for each."""
+    grams, is_there = analysis.grams(texts)
+    code = array_of(hashes(grams)).astype("int64")
+    special = (2**31 - 1 - (count - 1)) % count
+    place = where(is_equal(code, _SMALLEST), special, magnitude(code) % count)
+    return where(is_there, place, -1), where(is_there, where(code >= 0, 1, -1), 0)

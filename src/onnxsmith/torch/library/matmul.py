@@ -1,10 +1,13 @@
-"""Products of matrices and vectors."""
+"""Products of matrices and vectors, and Einstein sums."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from onnxsmith.algorithms import einsum as algorithm
 from onnxsmith.algorithms.linalg.matrices import product_of
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import Numeric, rank_of, reshape
+from onnxsmith.algorithms.values import Numeric, converted, rank_of, reshape
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
@@ -69,3 +72,13 @@ def bilinear(call: Call, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | No
     rows = reshape(op.MatMul(x, matrices), [*call.output_shape(), right])
     result = op.Squeeze(op.MatMul(rows, op.Unsqueeze(y, [-1])), [-1])
     return result if bias is None else result + bias
+
+
+# -- Einstein sums -------------------------------------------------------------------------------------
+
+
+@translates("aten.einsum.default")
+def einsum(
+    call: Call, equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None
+) -> Tensor:
+    return algorithm.einsum(equation, [converted(each, call.dtype) for each in tensors], path)

@@ -1,13 +1,14 @@
-"""Sums, means and extremes along dimensions."""
+"""Sums, means and extremes along dimensions, of segments, and up to each element."""
 
 from __future__ import annotations
 
 import torch
 
-from onnxsmith.algorithms import extremes, reductions
+from onnxsmith.algorithms import cumulative, extremes, reductions, segments
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.reductions import Dims, reduce
+from onnxsmith.algorithms.segments import Reduction
 from onnxsmith.algorithms.values import (
     as_tensor,
     axes_of,
@@ -19,9 +20,10 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.kinds import Results, Translated
 from onnxsmith.torch.library.marks import is_training
 from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.sorting import alone
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -169,3 +171,63 @@ def spread(
     name = SPREADS[call.overload]
     first = _root(variance) if name.startswith("std") else variance
     return [first, mean] if name.endswith("mean") else first
+
+
+# -- running sums --------------------------------------------------------------------------------------
+
+
+@translates("aten.cumsum.default")
+def cumsum(call: Call, x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    x = converted(x, call.dtype)
+    return cumulative.cumsum(x, axis_of(dim, rank_of(x))) if rank_of(x) else x
+
+
+@translates("aten.cumprod.default")
+def cumprod(call: Call, x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    x = converted(x, call.dtype)
+    return cumulative.cumprod(x, axis_of(dim, rank_of(x))) if rank_of(x) else x
+
+
+@translates("aten.cummax.default", "aten.cummin.default")
+def cumulative_extreme(call: Call, x: Tensor, dim: int) -> Results:
+    if rank_of(x) == 0:
+        return alone(x)
+    extreme = cumulative.cummax if call.overload == "aten.cummax.default" else cumulative.cummin
+    return extreme(x, axis_of(dim, rank_of(x)))
+
+
+@translates("aten.logcumsumexp.default")
+def logcumsumexp(call: Call, x: Tensor, dim: int) -> Tensor:
+    dtype = call.dtype
+    if rank_of(x) == 0:
+        return converted(x, dtype)
+    x = converted(x, DType.FLOAT if dtype in (DType.FLOAT16, DType.BFLOAT16) else dtype)
+    return cumulative.logcumsumexp(x, axis_of(dim, rank_of(x)))
+
+
+# -- segments ------------------------------------------------------------------------------------------
+
+
+@translates("aten.segment_reduce.default")
+def segment_reduce(
+    call: Call,
+    x: Tensor,
+    reduce: Reduction,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    # ONNX Runtime scatters halves, but does not reduce them.
+    x = converted(x, DType.FLOAT) if x.dtype in (DType.FLOAT16, DType.BFLOAT16) else x
+    axis = axis_of(axis, rank_of(x))
+    if lengths is not None:
+        ends = segments.offsets_of(lengths)
+    elif offsets is not None:
+        ends = converted(offsets, DType.INT64)
+    else:
+        raise call.refuse("segments that are given by indices")
+    return segments.reduced(x, ends, axis, call.output_shape()[axis], reduce, initial)

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and condition numbers."""
+"""Norms of vectors and matrices, distances, and condition numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Sequence
 
 import torch
 
+from onnxsmith.algorithms import distances
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_length, vector_length
-from onnxsmith.core.tensor import Tensor
+from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.values import cast, converted, filled, has_zero, rank_of, size_of
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.registry import translates_both
+from onnxsmith.torch.library.registry import translates, translates_both
+from onnxsmith.torch.library.values import common
 from onnxsmith.types.dtypes import DType
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
@@ -113,3 +116,38 @@ def nuclear_norm(call: Call, x: Given, *args: bool | Sequence[int]) -> Translate
 @translates_both("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 def cond(call: Call, a: Given, p: MatrixOrder | None = None) -> Translated:
     return empty_results(call) if is_empty(a) else condition(matrix(a), p)
+
+
+# -- distances -----------------------------------------------------------------------------------------
+
+
+def _is_trivial(call: Call, x: Tensor) -> bool:
+    """True if rows have no elements, or there is nothing to compare."""
+    return has_zero([size_of(x, -1), *call.output_shape()])
+
+
+@translates("aten.cdist.default", "aten._cdist_forward.default")
+def cdist(call: Call, x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+    if _is_trivial(call, x):
+        return filled(call.output_shape(), 0, call.dtype)
+    return distances.between(x, y, float(p))
+
+
+@translates("aten.pdist.default", "aten._pdist_forward.default")
+def pdist(call: Call, x: Tensor, p: float = 2.0) -> Tensor:
+    if _is_trivial(call, x):
+        return filled(call.output_shape(), 0, call.dtype)
+    return distances.among(x, float(p))
+
+
+@translates("aten.pairwise_distance.default")
+def pairwise_distance(
+    call: Call, x: Tensor, y: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    dtype = call.dtype
+    # The difference is in the element type of the operands: whole numbers without a sign wrap around.
+    difference = converted(op.Sub(*common(call, x, y)), dtype) + cast(eps, dtype)
+    if rank_of(difference) == 0:
+        raise call.refuse("a distance of scalars")
+    result = distances.length(difference, float(p))
+    return op.Unsqueeze(result, [-1]) if keepdim else result

@@ -1,4 +1,4 @@
-"""Functions of eigenvalues of Hermitian matrices and of singular values: eigh, svd, pinv, ranks, condition numbers."""
+"""Functions of eigenvalues and of singular values: eigh, eig, svd, pinv, ranks, condition numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import torch
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import jacobi
 from onnxsmith.algorithms.linalg.jacobi import singular_values
-from onnxsmith.algorithms.linalg.matrices import ZERO
+from onnxsmith.algorithms.linalg.matrices import ZERO, diagonal
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
+from onnxsmith.algorithms.linalg.schur import eig as eigen
+from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import cast, greatest, rank_of, sizes_of
 from onnxsmith.torch.library.call import Call
@@ -153,3 +155,18 @@ def pinv(
 @translates_both("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")
 def pinv_old(call: Call, a: Given, rcond: Limit = 1e-15, hermitian: bool = False) -> Translated:
     return pinv(call, a, atol=0.0, rtol=rcond, hermitian=hermitian)
+
+
+# -- eigenvalues by Schur's form -----------------------------------------------------------------------
+
+
+@translates_both("aten.linalg_eig.default")
+def eig(call: Call, a: Given) -> Translated:
+    if is_empty(a):
+        return empty_results(call)
+    return [each.as_value() for each in eigen(matrix(a))]
+
+
+@translates_both("aten.linalg_eigvals.default", "aten._linalg_eigvals.default")
+def eigvals(call: Call, a: Given) -> Translated:
+    return empty_results(call) if is_empty(a) else diagonal(schur(matrix(a))[0]).as_value()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith import trace
-from onnxsmith.algorithms.special.quarter_turns import reduced
+from onnxsmith.algorithms.special.circular import reduced
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 

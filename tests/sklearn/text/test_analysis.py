@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 from onnxsmith import numpy as xp  # scikit-learn may be missing
-from onnxsmith.sklearn.text.grams import grams_of
+from onnxsmith.sklearn.text.analysis import grams_of
 
 VOCABULARIES: list[dict[tuple[str, ...], int]] = [
     {("a",): 0, ("b",): 1},
