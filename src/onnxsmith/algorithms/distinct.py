@@ -31,9 +31,9 @@ def distinct(x: Field, *, equal_nan: bool = True) -> Groups:
     Not ONNX's `Unique`: ONNX Runtime's takes NaN for equal to everything, and more than twice as long.
     """
     places = order(x, 0)
-    rows = x.map(lambda part: op.Gather(part, places))
+    rows = x.map(op.Gather, places)
     is_new = differs_from_before(rows, equal_nan=equal_nan)
-    values = rows.map(lambda part: op.Compress(part, is_new, axis=0))
+    values = rows.map(op.Compress, is_new, axis=0)
     group, counts, _ = _runs(is_new)
     inverse = op.ScatterElements(places, places, group, axis=0)
     return Groups(values, op.Compress(places, is_new, axis=0), inverse, counts)
@@ -50,7 +50,7 @@ def distinct_slices(x: Field, axis: int) -> Groups:
     if dtype_of(key) is DType.BOOL:
         key = converted(key, DType.UINT8)
     _, first, inverse, counts = several(op.Unique, key, outputs=4, axis=axis, sorted=1)
-    return Groups(x.map(lambda part: op.Gather(part, first, axis=axis)), first, inverse, counts)
+    return Groups(x.map(op.Gather, first, axis=axis), first, inverse, counts)
 
 
 @algorithm
@@ -64,8 +64,8 @@ def runs(x: Tensor, axis: int | None = None) -> Groups:
 
 def differs_from_before(rows: Field, axis: int = 0, *, equal_nan: bool = True) -> Tensor:
     """For each place along an axis, whether it is the first or other than the one before."""
-    later = rows.map(lambda part: op.Slice(part, [1], [END], [axis]))
-    earlier = rows.map(lambda part: op.Slice(part, [0], [-1], [axis]))
+    later = rows.map(op.Slice, [1], [END], [axis])
+    earlier = rows.map(op.Slice, [0], [-1], [axis])
     changes = ~op.Equal(later.re, earlier.re)
     if rows.im is not None:
         changes = changes | ~op.Equal(later.im, earlier.im)

@@ -47,7 +47,7 @@ def extreme(
         wide, start = x.cast(DType.INT64), first.cast(DType.INT64)
         return extreme(wide, axes, keepdims, is_max=is_max, first=start).cast(x.dtype)
     if x.im is not None:
-        rows = x.map(lambda part: collected(part, axes))
+        rows = x.map(collected, axes)
         if first is not None:
             rows = with_first(rows, rank_of(x.re) - len(axes), first)
         place = extreme_place(rows, rank_of(x.re) - len(axes), is_max=is_max)

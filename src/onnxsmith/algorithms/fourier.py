@@ -89,7 +89,7 @@ def real_transform(z: Field, count: Size, inverse: bool) -> Tensor:
     half = count // 2 + 1
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
         axis = z.rank - 1
-        rest = z.conj().map(lambda part: op.Slice(part, [count - half], [0], [axis], [-1]))
+        rest = z.conj().map(op.Slice, [count - half], [0], [axis], [-1])
         return transform(joined([z, rest], axis), count, inverse).re
 
     def of_few() -> Tensor:
@@ -104,7 +104,7 @@ def real_transform(z: Field, count: Size, inverse: bool) -> Tensor:
     def of_many() -> Tensor:
         axis = z.rank - 1
         start = int64s([count - half])
-        rest = z.conj().map(lambda part: op.Slice(part, start, [0], [axis], [-1]))
+        rest = z.conj().map(op.Slice, start, [0], [axis], [-1])
         return _by_dynamic_convolution(joined([z, rest], axis), count, inverse).re
 
     return op.If(
@@ -189,13 +189,13 @@ def _in_two_parts(z: Field, first: int, second: int, inverse: bool) -> Field:
     """Number j = second j1 + j2 gives frequency k = k1 + first k2: one transform after the other."""
     shape = sizes_of(z.re)
     batch, count = shape[:-1], first * second
-    table = z.map(lambda part: reshape(part, [*batch, first, second])).transposed()
+    table = z.map(reshape, [*batch, first, second]).transposed()
     table = transform(table, first, inverse).transposed()  # k1, j2
     angle = np.outer(np.arange(first), np.arange(second)) * (2 * np.pi / count)
     sine = np.sin(angle) if inverse else -np.sin(angle)
     turn = Field(constant(np.cos(angle).astype(z.dtype.numpy)), constant(sine.astype(z.dtype.numpy)))
     table = transform(table * turn, second, inverse).transposed()  # k2, k1
-    return table.map(lambda part: reshape(part, [*batch, count]))
+    return table.map(reshape, [*batch, count])
 
 
 def _by_convolution(z: Field, count: int, inverse: bool) -> Field:
@@ -212,7 +212,7 @@ def _by_convolution(z: Field, count: int, inverse: bool) -> Field:
     pads[-1] = size - count
     padded = (z * turn).map(lambda part: op.Pad(part, int64s(pads), cast(0, z.dtype)))
     made = _power_of_two(_power_of_two(padded, False) * response, True)
-    return made.map(lambda part: op.Slice(part, [0], [count], [z.rank - 1])) * turn
+    return made.map(op.Slice, [0], [count], [z.rank - 1]) * turn
 
 
 def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:

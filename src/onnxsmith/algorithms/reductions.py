@@ -96,7 +96,7 @@ def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = Fals
     `is_long` where so much is added that it is done block by block.
     """
     if x.dtype in (DType.INT64, DType.UINT64):
-        return x.map(lambda part: total_of_whole(part, axes, keepdims))
+        return x.map(total_of_whole, axes, keepdims)
     if is_long and axes and x.dtype is DType.DOUBLE:
         return x.map(lambda part: with_axes(_sum_of_blocks(collected(part, axes)), axes, keepdims))
     return x.map(lambda part: _reduced("ReduceSum", part, axes, keepdims, wider(x.dtype)))
@@ -157,7 +157,7 @@ def with_first(x: Field, axis: int, value: Field) -> Field:
     before = [op.Shape(x.re, start=0, end=axis)] if axis else []
     behind = [op.Shape(x.re, start=axis + 1, end=rank)] if axis + 1 < rank else []
     shape = op.Concat(*before, np.array([1]), *behind, axis=0) if rank > 1 else np.array([1])
-    return joined([alike(value, x).map(lambda part: op.Expand(part, shape)), x], axis)
+    return joined([alike(value, x).map(op.Expand, shape), x], axis)
 
 
 def mean_of(x: Tensor, dims: Dims, keepdim: bool) -> Tensor:
@@ -193,10 +193,10 @@ def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | 
         found = Field(product_of(x.re, axes, keepdims, wider(x.dtype)))
         return found if first is None else first * found
     last = rank_of(x.re) - len(axes)
-    rows = x.cast(wider(x.dtype)).map(lambda part: collected(part, axes))
+    rows = x.cast(wider(x.dtype)).map(collected, axes)
     begin = number(1) if first is None else first
     folded = product_along(with_first(rows, last, begin.cast(rows.dtype)), last).cast(x.dtype)
-    return folded.map(lambda part: with_axes(part, axes, keepdims))
+    return folded.map(with_axes, axes, keepdims)
 
 
 @algorithm

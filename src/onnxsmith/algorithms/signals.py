@@ -81,9 +81,9 @@ def _by_pairs(x: Field, y: Field) -> Field:
     place = _range(full, 1) - op.Unsqueeze(counted(size_of(y.re, 0)), [0])
     is_inside = (place >= 0) & (place < n)
     safe = op.Where(is_inside, place, np.int64(0))
-    pairs = x.map(lambda part: op.Gather(part, safe)) * y
+    pairs = x.map(op.Gather, safe) * y
     inside = pairs.map(lambda part: op.Where(is_inside, part, like(0, part)))
-    return inside.map(lambda part: op.ReduceSum(part, [1], keepdims=0))
+    return inside.map(op.ReduceSum, [1], keepdims=0)
 
 
 def between_points(
@@ -111,8 +111,8 @@ def between_points(
         return op.Where(is_known & ~op.Equal(found, y0), y0, found)
 
     found = heights.map(line)
-    first = heights.map(lambda part: op.Gather(part, np.int64(0)))
-    final = heights.map(lambda part: op.Gather(part, end))
+    first = heights.map(op.Gather, np.int64(0))
+    final = heights.map(op.Gather, end)
     found = where(place < 0, first if left is None else left, found)
     beyond = x > op.Gather(points, end)
     found = where(beyond, final if right is None else right, found)

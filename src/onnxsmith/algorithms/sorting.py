@@ -79,7 +79,7 @@ def ordered(x: Field, axis: int, *, descending: bool = False) -> Field:
     if x.im is None:
         return Field(sort(x.re, axis, descending=descending)[0])
     places = order(x, axis, descending=descending)
-    return x.map(lambda part: op.GatherElements(part, places, axis=axis))
+    return x.map(op.GatherElements, places, axis=axis)
 
 
 @algorithm

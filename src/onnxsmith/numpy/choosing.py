@@ -83,7 +83,7 @@ def _compressed(x: Array, condition: Array, axis: int) -> Array:
     test = tensor_of(condition) if condition.dtype.kind == "b" else tensors_of(condition).is_nonzero()
     # A condition may be longer than the axis, if the rest of it is False.
     places = op.Reshape(op.NonZero(test), [-1])
-    return array_from(tensors_of(x).map(lambda part: op.Gather(part, places, axis=axis)))
+    return array_from(tensors_of(x).map(op.Gather, places, axis=axis))
 
 
 def row_or_axis(x: Array, axis: object) -> tuple[Array, int]:
@@ -139,7 +139,7 @@ def _chosen(index: Array, choices: list[Array], mode: str) -> Array:
         test = place <= k if mode == "clip" else op.Equal(place, np.int64(k))
         found = chosen(test, tensors_of(choices[k]), found)
     shape = op.Shape(place)
-    return array_from(found.map(lambda part: op.Expand(part, shape)))
+    return array_from(found.map(op.Expand, shape))
 
 
 @public("choose")

@@ -23,7 +23,7 @@ def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
     """Variables as rows."""
     field = tensors_of(as_type(x, dtype))
     if x.ndim < 2:
-        return field.map(lambda part: op.Reshape(part, [1, -1]))
+        return field.map(op.Reshape, [1, -1])
     return field if rowvar else field.transposed()
 
 
@@ -34,13 +34,13 @@ def _centred(
     count: Tensor = values.as_tensor(values.size_of(rows.re, 1), rows.dtype)
     less = values.like(ddof, rows.re)
     if frequencies is None and importances is None:
-        middle = reductions.total(rows, [1], True).map(lambda part: op.Div(part, count))
+        middle = reductions.total(rows, [1], True).map(op.Div, count)
         away = rows - middle
         return away, away, count - less
     given = [each for each in (frequencies, importances) if each is not None]
     weights = given[0] if len(given) == 1 else given[0] * given[1]
     count = reductions.total(weights, [0], False).re
-    middle = reductions.total(rows * weights, [1], True).map(lambda part: op.Div(part, count))
+    middle = reductions.total(rows * weights, [1], True).map(op.Div, count)
     divisor = count - less
     if importances is not None and ddof:
         squares = reductions.total(weights * importances, [0], False).re
@@ -69,11 +69,11 @@ def _covariance(
     )
     away, weighted, divisor = _centred(rows, ddof, frequencies, importances)
     divisor = op.Max(divisor, values.like(0, rows.re))
-    found = (away @ weighted.adjoint()).map(lambda part: op.Div(part, divisor))
+    found = (away @ weighted.adjoint()).map(op.Div, divisor)
     if is_scaled:
         found = _correlation(found)
     if is_single:
-        found = found.map(lambda part: op.Squeeze(part, [0, 1]))
+        found = found.map(op.Squeeze, [0, 1])
     return array_from(found.cast(kind))
 
 

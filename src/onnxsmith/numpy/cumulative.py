@@ -39,7 +39,7 @@ def _running(
 
 
 def _sum(x: Field, axis: int) -> Field:
-    return x.map(lambda part: cumulative.cumsum(part, axis))
+    return x.map(cumulative.cumsum, axis)
 
 
 def _product(x: Field, axis: int) -> Field:

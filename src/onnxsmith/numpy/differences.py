@@ -30,11 +30,11 @@ _END = np.iinfo(np.int64).max
 
 
 def _later(x: Field, axis: int) -> Field:
-    return x.map(lambda part: op.Slice(part, [1], [_END], [axis]))
+    return x.map(op.Slice, [1], [_END], [axis])
 
 
 def _earlier(x: Field, axis: int) -> Field:
-    return x.map(lambda part: op.Slice(part, [0], [-1], [axis]))
+    return x.map(op.Slice, [0], [-1], [axis])
 
 
 def _steps(x: Field, axis: int) -> Field:
@@ -151,7 +151,7 @@ def _area(y: Array, step: Array, axis: int, beside: int | None, last: int) -> Ar
     if beside is not None:
         steps = _steps(tensors_of(step), beside)
         if step.ndim == 1:
-            steps = steps.map(lambda part: values.as_column(part, axis, y.ndim))
+            steps = steps.map(values.as_column, axis, y.ndim)
         width = array_from(steps)
     # numpy's own types and order: small integers wrap around.
     both = array_from(_later(field, axis)) + array_from(_earlier(field, axis))
@@ -191,7 +191,7 @@ def _slope(f: Array, step: Array, axis: int, dtype: NumpyDType, edge_order: int)
     rank = values.rank_of(field.re)
 
     def at(x: Field, start: int, end: int) -> Field:
-        return x.map(lambda part: op.Slice(part, [start], [end], [axis]))
+        return x.map(op.Slice, [start], [end], [axis])
 
     def number(value: float) -> Field:
         return Field(values.constant(values.like(value, field.re)))
@@ -207,7 +207,7 @@ def _slope(f: Array, step: Array, axis: int, dtype: NumpyDType, edge_order: int)
             a, b, c = number(0.5) / width, number(-2) / width, number(1.5) / width
             end = a * at(field, -3, -2) + b * at(field, -2, -1) + c * at(field, -1, last)
         return array_from(joined([first, middle, end], axis))
-    steps = _steps(width, 0).map(lambda part: values.as_column(part, axis, rank))
+    steps = _steps(width, 0).map(values.as_column, axis, rank)
     before, behind = at(steps, 0, -1), at(steps, 1, last)
     whole = before + behind
     a = -behind / (before * whole)
@@ -320,6 +320,6 @@ def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: floa
     change = wrapped - steps
     small = tensor_of(abs(steps) < jump)
     zero = tensors_of(constant_of(0, change.dtype))
-    fixed = where(small, zero, tensors_of(change)).map(lambda part: op.CumSum(part, np.int64(axis)))
-    first = field.map(lambda part: op.Slice(part, [0], [1], [axis]))
+    fixed = where(small, zero, tensors_of(change)).map(op.CumSum, np.int64(axis))
+    first = field.map(op.Slice, [0], [1], [axis])
     return array_from(joined([first, _later(field, axis) + fixed], axis))

@@ -34,7 +34,7 @@ from onnxsmith.types.dtypes import DType
 @recorded("shape")
 def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
     sizes = values.int64s(cast("Sequence[values.Size]", shape))
-    return array_from(tensors_of(value).map(lambda part: op.Expand(part, sizes)))
+    return array_from(tensors_of(value).map(op.Expand, sizes))
 
 
 def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:

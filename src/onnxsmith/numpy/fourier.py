@@ -39,8 +39,8 @@ def _along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
         return function(z)
     order = list(range(z.rank))
     order[axis], order[last] = last, axis
-    turned = function(z.map(lambda part: op.Transpose(part, perm=order)))
-    return turned.map(lambda part: op.Transpose(part, perm=order))
+    turned = function(z.map(op.Transpose, perm=order))
+    return turned.map(op.Transpose, perm=order)
 
 
 def _resized(z: Field, axis: int, count: values.Size) -> Field:

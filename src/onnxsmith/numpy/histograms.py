@@ -183,7 +183,7 @@ def _counted(
         made = _added(place, count, tensors_of(weights), DType.DOUBLE)
         if not density:
             made = made.cast(dtypes.onnx_type(weights.dtype))
-    made = made.map(lambda part: op.Reshape(part, shape, allowzero=1)) if len(sizes) > 1 else made
+    made = made.map(op.Reshape, shape, allowzero=1) if len(sizes) > 1 else made
     if not density:
         return array_from(made)
     made = made.cast(DType.DOUBLE)
@@ -192,7 +192,7 @@ def _counted(
         at = tensor_of(edge)
         width = op.Slice(at, [1], [np.iinfo(np.int64).max]) - op.Slice(at, [0], [-1])
         column = values.as_column(values.converted(width, DType.DOUBLE), axis, len(sizes))
-        made = made.map(lambda part, by=column: op.Div(part, by))
+        made = made.map(op.Div, column)
     return array_from(made / every)
 
 

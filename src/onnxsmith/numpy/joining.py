@@ -387,7 +387,7 @@ def dsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
 @recorded("repetitions")
 def _tiled(x: Array, repetitions: tuple[Size, ...]) -> Array:
     counts = values.int64s(cast("Sequence[values.Size]", repetitions))
-    return array_from(tensors_of(x).map(lambda part: op.Tile(part, counts)))
+    return array_from(tensors_of(x).map(op.Tile, counts))
 
 
 @public("tile")
@@ -467,4 +467,4 @@ def _repeated_each(x: Array, counts: Array, axis: int) -> Array:
         reduction="add",
     )
     source = op.Slice(op.CumSum(marks, np.int64(0)), np.array([0], np.int64), op.Unsqueeze(total, [0]))
-    return array_from(tensors_of(x).map(lambda part: op.Gather(part, source, axis=axis)))
+    return array_from(tensors_of(x).map(op.Gather, source, axis=axis))

@@ -55,7 +55,7 @@ def _horner(p: Array, x: Array) -> Array:
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (made,) = fields
-        mine = coefficients.map(lambda part: op.Gather(part, k, axis=0))
+        mine = coefficients.map(op.Gather, k, axis=0)
         return Step([alike(made * at + mine, like)])
 
     count = values.size_of(coefficients.re, 0)
@@ -135,7 +135,7 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
     rest, by = tensors_of(u), tensors_of(v)
     count = op.Size(rest.re) - op.Size(by.re) + 1
     length = op.Reshape(op.Max(count, np.int64(1)), [1])
-    first = by.map(lambda part: op.Gather(part, np.int64(0), axis=0))
+    first = by.map(op.Gather, np.int64(0), axis=0)
     scale = Field(values.constant(values.like(1, first.re))) / first
     degree = op.Size(by.re)
     index = values.counted(values.size_of(rest.re, 0))
@@ -143,11 +143,11 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         made, left = fields
-        factor = scale * left.map(lambda part: op.Gather(part, k, axis=0))
+        factor = scale * left.map(op.Gather, k, axis=0)
         place = index - k
         is_inside = (place >= 0) & (place < degree)
         inside = op.Where(is_inside, place, np.int64(0))
-        taken = factor * by.map(lambda part: op.Gather(part, inside, axis=0))
+        taken = factor * by.map(op.Gather, inside, axis=0)
         here = op.Equal(values.counted(values.size_of(made.re, 0)), k)
         return Step([where(here, factor, made), where(is_inside, left - taken, left)])
 

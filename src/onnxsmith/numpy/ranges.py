@@ -268,7 +268,7 @@ def _with_ends(x: Array, start: Array, stop: Array, endpoint: bool) -> Array:
 
 @recorded()
 def _transposed(x: Array, order: tuple[int, ...]) -> Array:
-    return array_from(tensors_of(x).map(lambda part: op.Transpose(part, perm=order)))
+    return array_from(tensors_of(x).map(op.Transpose, perm=order))
 
 
 @recorded()
@@ -287,7 +287,7 @@ def _spaced(start: Array, stop: Array, count: Size, endpoint: bool) -> tuple[Arr
     divisor = values.converted(op.Max(values.cast(parts, DType.INT64), np.int64(1)), kind)
     place = op.Reshape(index, np.array([-1, *[1] * rank], np.int64))
     delta = last - first
-    step = delta.map(lambda part: op.Div(part, divisor))
+    step = delta.map(op.Div, divisor)
     points = step.map(lambda part: place * part) + first
     if endpoint:
         is_last = op.Equal(place, divisor) & (divisor > 0)

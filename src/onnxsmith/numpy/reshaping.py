@@ -171,7 +171,7 @@ def flat(x: Array) -> Array:
 
 @recorded()
 def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
-    return array_from(tensors_of(x).map(lambda part: op.Transpose(part, perm=axes)))
+    return array_from(tensors_of(x).map(op.Transpose, perm=axes))
 
 
 @public("permute_dims")
@@ -342,7 +342,7 @@ def expand_dims(x: ArrayLike, /, axis: Axes = 0) -> Array:
 @recorded("shape")
 def _expanded(x: Array, shape: tuple[Size, ...]) -> Array:
     sizes = values.int64s(cast("Sequence[values.Size]", shape))
-    return array_from(tensors_of(x).map(lambda part: op.Expand(part, sizes)))
+    return array_from(tensors_of(x).map(op.Expand, sizes))
 
 
 @public("broadcast_to")

@@ -29,7 +29,7 @@ from onnxsmith.types.dtypes import DType
 def _place(x: Array, axis: int | None, keepdims: bool, is_max: bool, ignores_nan: bool) -> Array:
     field = tensors_of(x)
     axes = list(range(x.ndim)) if axis is None else [axis]
-    rows = field.map(lambda part: reductions.collected(part, axes))
+    rows = field.map(reductions.collected, axes)
     along = values.rank_of(rows.re) - 1
     if ignores_nan and x.dtype.kind in "fc":
         dtype = values.dtype_of(rows.re)

@@ -210,7 +210,7 @@ def _in_type(x: Field, dtype: NumpyDType) -> Field:
 
 
 def _kept(x: Field, mask: Tensor) -> Field:
-    return x.map(lambda part: op.Compress(part, mask, axis=0))
+    return x.map(op.Compress, mask, axis=0)
 
 
 @recorded()
@@ -283,12 +283,12 @@ def _common(
     ]
     both = joined([_in_type(each.values, dtype) for each in groups], 0)
     order = sorting.order(both, 0)
-    rows = both.map(lambda part: op.Gather(part, order))
+    rows = both.map(op.Gather, order)
     is_new = distinct.differs_from_before(rows, equal_nan=False)
     # Equal elements stand side by side, the one of the first array before that of the second.
     is_pair = ~op.Slice(is_new, [1], [_END])
     earlier = op.Compress(op.Slice(order, [0], [-1]), is_pair, axis=0)
-    found = [array_from(both.map(lambda part: op.Gather(part, earlier)))]
+    found = [array_from(both.map(op.Gather, earlier))]
     if wants_places:
         later = op.Compress(op.Slice(order, [1], [_END]), is_pair, axis=0)
         size = op.Size(groups[0].values.re)

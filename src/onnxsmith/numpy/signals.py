@@ -31,7 +31,7 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
     if dtype.kind == "b":
         full = Field(~op.Equal(full.re, values.like(0, full.re)))
     start, length = _part(op.Shape(x.re), op.Shape(y.re), mode, is_correlation)
-    found = full if mode == "full" else full.map(lambda part: op.Slice(part, start, start + length, [0]))
+    found = full if mode == "full" else full.map(op.Slice, start, start + length, [0])
     return array_from(found.cast(kind))
 
 

@@ -234,7 +234,7 @@ def _weighted(
             )
         )
     shape = op.Shape(field.re)
-    scale = reductions.total(factors.map(lambda part: op.Expand(part, shape)), axes, keepdims)
+    scale = reductions.total(factors.map(op.Expand, shape), axes, keepdims)
     result = reductions.total(field * factors, axes, keepdims) / scale
     return array_from(result.cast(kind)), array_from(scale.cast(kind))
 

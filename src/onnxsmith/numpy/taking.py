@@ -59,7 +59,7 @@ def _placed(index: Tensor, length: values.Size, mode: str) -> Tensor:
 def _taken(x: Array, index: Array, axis: int, mode: str) -> Array:
     field = tensors_of(x)
     place = _placed(tensor_of(index), values.size_of(field.re, axis), mode)
-    return array_from(field.map(lambda part: op.Gather(part, place, axis=axis)))
+    return array_from(field.map(op.Gather, place, axis=axis))
 
 
 @public("take")
@@ -189,13 +189,13 @@ def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int 
 @recorded()
 def _shaped(x: Array, like: Array) -> Array:
     shape = op.Shape(tensors_of(like).re)
-    return array_from(tensors_of(x).map(lambda part: op.Reshape(part, shape, allowzero=1)))
+    return array_from(tensors_of(x).map(op.Reshape, shape, allowzero=1))
 
 
 @recorded()
 def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
     field, given = tensors_of(x), tensors_of(new)
-    row = field.map(lambda part: op.Reshape(part, [-1]))
+    row = field.map(op.Reshape, [-1])
     place = op.Reshape(tensor_of(index), [-1])
     place = _placed(place, values.size_of(row.re, 0), mode)
     # Values are repeated as often as there are places.
@@ -211,7 +211,7 @@ def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
         of_part(row.re, given.re),
         None if row.im is None or given.im is None else of_part(row.im, given.im),
     )
-    return array_from(made.map(lambda part: op.Reshape(part, shape, allowzero=1)))
+    return array_from(made.map(op.Reshape, shape, allowzero=1))
 
 
 @public("put")

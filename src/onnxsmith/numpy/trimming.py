@@ -78,7 +78,7 @@ def without_first(x: Field, is_left_out: Tensor) -> Field:
     begins, _ = _places(~is_left_out, 0)
     last = op.Shape(x.re) - np.array([1], np.int64)
     start = op.Max(op.Min(begins, last), np.array([0], np.int64))
-    return x.map(lambda part: op.Slice(part, start, _FAR, [0]))
+    return x.map(op.Slice, start, _FAR, [0])
 
 
 @recorded()

@@ -89,21 +89,21 @@ class Steps:
                 made = self._stepwise(
                     made, axis, kinds, begin if k == 0 else None, within if k == 0 else None
                 )
-                made = made.map(lambda part, at=axis: op.Unsqueeze(part, np.array([at], np.int64)))
+                made = made.map(op.Unsqueeze, np.array([axis], np.int64))
         elif begin is not None:
             made = self._both(begin, made, kinds)
         if axes and not keepdims:
             places = np.array(sorted(axes), np.int64)
-            made = made.map(lambda part: op.Squeeze(part, places))
+            made = made.map(op.Squeeze, places)
         return array_from(made.cast(dtypes.onnx_type(kinds[2])))
 
     def accumulated(self, x: Array, axis: int, kinds: Loop) -> Array:
         """The running result after each element along an axis."""
         field = in_type(x, kinds[1])
         if self._function.__name__ == "add" and kinds[1].kind not in "b" and kinds[1].itemsize > 2:
-            made = field.map(lambda part: op.CumSum(part, np.array(axis, np.int64)))
+            made = field.map(op.CumSum, np.array(axis, np.int64))
             return array_from(made)
-        rows = field.map(lambda part: _to_front(part, axis))
+        rows = field.map(_to_front, axis)
         size = values.size_of(rows.re, 0)
         if self._function.__name__ in _ASSOCIATIVE and field.im is None and len(set(kinds)) == 1:
             return array_from(_from_front(self._doubled(rows.re, size, kinds), axis))
@@ -111,7 +111,7 @@ class Steps:
         padded = rows.map(lambda part: op.Concat(part, _row(part, 0), axis=0))
 
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
-            row = padded.map(lambda part: op.Gather(part, i, axis=0))
+            row = padded.map(op.Gather, i, axis=0)
             made = self._both(state[0], row, kinds)
             made = select(op.Equal(i, 0), row, made)
             return Step([made], collected=made)
@@ -120,8 +120,8 @@ class Steps:
         ended = loop(values.greatest(size, 1), [begin], [], step, collects=begin)
         assert ended.collected is not None  # that is what the loop is for
         count = values.int64s([size])
-        made = ended.collected.map(lambda part: op.Slice(part, _FIRST, count, _FIRST))
-        return array_from(made.map(lambda part: _from_front(part, axis)))
+        made = ended.collected.map(op.Slice, _FIRST, count, _FIRST)
+        return array_from(made.map(_from_front, axis))
 
     def _doubled(self, rows: Tensor, size: values.Size, kinds: Loop) -> Tensor:
         """All rows combined with those before them, twice as many in each turn.
@@ -149,13 +149,13 @@ class Steps:
 
     def reduced_at(self, x: Array, places: Array, axis: int, kinds: Loop) -> Array:
         """Parts of an axis combined: from each place to the next one, the last to the end."""
-        rows = in_type(x, kinds[1]).map(lambda part: _to_front(part, axis))
+        rows = in_type(x, kinds[1]).map(_to_front, axis)
         starts = tensor_of(places)
         size = values.size_of(rows.re, 0)
         length = values.int64s([size])
         ends = op.Concat(op.Slice(starts, [1], [2**62], [0]), length, axis=0)
         rank = rows.rank
-        begin = rows.map(lambda part: op.Gather(part, starts, axis=0))
+        begin = rows.map(op.Gather, starts, axis=0)
         beside = np.arange(1, rank, dtype=np.int64)
         low, high = (op.Unsqueeze(each, beside) if rank > 1 else each for each in (starts, ends))
 
@@ -165,7 +165,7 @@ class Steps:
             return Step([select(is_within, self._both(state[0], row, kinds), state[0])])
 
         ended = loop(size, [begin], [], step)
-        return array_from(ended.fields[0].map(lambda part: _from_front(part, axis)))
+        return array_from(ended.fields[0].map(_from_front, axis))
 
     def put(self, x: Array, parts: tuple[Part, ...], given: tuple[Array, ...], kinds: Loop) -> Array:
         """An array with the function applied where an index points, once for each time that it does."""
@@ -182,7 +182,7 @@ class Steps:
 
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
             place = op.Gather(flat_places, op.Unsqueeze(i, _FIRST), axis=0)
-            old = state[0].map(lambda part: op.Gather(part, place, axis=0))
+            old = state[0].map(op.Gather, place, axis=0)
             others = [
                 each.map(lambda part: op.Gather(part, op.Unsqueeze(i, _FIRST), axis=0)) for each in beside
             ]
@@ -203,21 +203,21 @@ class Steps:
                 ]
             )
 
-        flat = whole.map(lambda part: op.Reshape(part, [-1]))
+        flat = whole.map(op.Reshape, [-1])
         ended = loop(op.Squeeze(op.Shape(flat_places), _FIRST), [flat], [], step)
-        return array_from(ended.fields[0].map(lambda part: op.Reshape(part, shape, allowzero=1)))
+        return array_from(ended.fields[0].map(op.Reshape, shape, allowzero=1))
 
     def _stepwise(
         self, field: Field, axis: int, kinds: Loop, initial: Field | None, mask: Tensor | None
     ) -> Field:
         """One axis, element by element from the front; it is gone from the result."""
-        rows = field.map(lambda part: _to_front(part, axis))
+        rows = field.map(_to_front, axis)
         size = values.size_of(rows.re, 0)
         start = initial
         if start is None and self._function.identity is not None:
             start = self._identity(kinds[0])
         if start is None:
-            begin = rows.map(lambda part: op.Gather(part, np.int64(0), axis=0))
+            begin = rows.map(op.Gather, np.int64(0), axis=0)
         else:
             begin = _spread(start, rows)
         done = 1 if start is None else 0
@@ -228,7 +228,7 @@ class Steps:
 
         def step(i: Tensor, state: Sequence[Field], rest: Sequence[Tensor]) -> Step:
             at = i + done if done else i
-            made = self._both(state[0], rows.map(lambda part: op.Gather(part, at, axis=0)), kinds)
+            made = self._both(state[0], rows.map(op.Gather, at, axis=0), kinds)
             if masks is not None:
                 made = select(op.Gather(masks, at, axis=0), made, state[0])
             return Step([made])
@@ -250,7 +250,7 @@ class Steps:
 def _spread(value: Field, rows: Field) -> Field:
     """A value in the shape of one row."""
     shape = op.Slice(op.Shape(rows.re), [1], [2**62], [0])
-    return value.map(lambda part: op.Expand(part, shape))
+    return value.map(op.Expand, shape)
 
 
 def _row(x: Tensor, value: float) -> Tensor:

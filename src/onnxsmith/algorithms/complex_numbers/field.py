@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from onnxsmith.algorithms.values import constant, converted, dimensions_of, dtyp
 from onnxsmith.core.value import Array
 from onnxsmith.types.dtypes import DType
 
-#: A linear function of real tensors.
-Part: TypeAlias = Callable[[Tensor], Tensor]
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +44,12 @@ class Field:
         """How many dimensions there are."""
         return rank_of(self.re)
 
-    def map(self, function: Part) -> Field:
-        """A linear function of real tensors on each part."""
-        return Field(function(self.re), None if self.im is None else function(self.im))
+    def map(
+        self, function: Callable[Concatenate[Tensor, P], Tensor], *args: P.args, **options: P.kwargs
+    ) -> Field:
+        """A linear function of real tensors on each part, with more arguments that are the same for both."""
+        re = function(self.re, *args, **options)
+        return Field(re, None if self.im is None else function(self.im, *args, **options))
 
     def __add__(self, other: Field) -> Field:
         return _joined(self, other, op.Add)
@@ -68,7 +70,7 @@ class Field:
 
     def __truediv__(self, other: Field) -> Field:
         if other.im is None:
-            return self.map(lambda part: op.Div(part, other.re))
+            return self.map(op.Div, other.re)
         return quotient(self, other)
 
     def conj(self) -> Field:
@@ -78,7 +80,7 @@ class Field:
     def transposed(self) -> Field:
         """The last two dimensions exchanged."""
         rank = self.rank
-        return self.map(lambda part: op.Transpose(part, perm=[*range(rank - 2), rank - 1, rank - 2]))
+        return self.map(op.Transpose, perm=[*range(rank - 2), rank - 1, rank - 2])
 
     def adjoint(self) -> Field:
         """Transposed and conjugate."""
@@ -120,7 +122,7 @@ class Field:
 
     def cast(self, dtype: DType) -> Field:
         """In another element type."""
-        return self.map(lambda part: converted(part, dtype))
+        return self.map(converted, dtype)
 
     def as_value(self) -> Tensor | Complex:
         """As a tensor or a pair."""

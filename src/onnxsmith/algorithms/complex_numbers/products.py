@@ -68,12 +68,12 @@ def _one_by_one(x: Field, axis: int) -> tuple[Field, Field]:
     """The product along an axis, which goes, and that of all up to each."""
     rank = rank_of(x.re)
     order = [axis, *(k for k in range(rank) if k != axis)]
-    rows = x.map(lambda part: op.Transpose(part, perm=order))
+    rows = x.map(op.Transpose, perm=order)
     shape = op.Shape(rows.re, start=1)
     one = [op.Expand(like(value, x.re), shape) for value in (1, 0)]
 
     def body(i: Tensor, keep: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
-        here = rows.map(lambda part: op.Gather(part, i, axis=0))
+        here = rows.map(op.Gather, i, axis=0)
         is_first = op.Equal(i, 0)
         product = Field(*state) * here
         after = [op.Where(is_first, a, b) for a, b in zip(here.parts(), product.parts(), strict=True)]
@@ -81,4 +81,4 @@ def _one_by_one(x: Field, axis: int) -> tuple[Field, Field]:
 
     re, im, all_re, all_im = loop(op.Squeeze(op.Shape(rows.re, start=0, end=1), [0]), one, body, collected=2)
     back = [order.index(k) for k in range(rank)]
-    return Field(re, im), Field(all_re, all_im).map(lambda part: op.Transpose(part, perm=back))
+    return Field(re, im), Field(all_re, all_im).map(op.Transpose, perm=back)

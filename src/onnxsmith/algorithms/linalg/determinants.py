@@ -41,7 +41,7 @@ def product_along(vectors: Field) -> Field:
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
-        return Step([total * vectors.map(lambda part: op.Gather(part, k, axis=axis))])
+        return Step([total * vectors.map(op.Gather, k, axis=axis)])
 
     return loop(size_of(vectors.re, axis), [start], [], step).fields[0]
 

@@ -108,7 +108,7 @@ def factored(a: Field, mode: Literal["reduced", "complete", "r"]) -> tuple[Field
 def signed(q: Field, r_diagonal: Field) -> Field:
     """Columns turned so that the diagonal of R is positive: those of Q then point where the matrix's do."""
     phase = r_diagonal.phase()
-    return q * phase.map(lambda part: op.Unsqueeze(part, [phase.rank - 1]))
+    return q * phase.map(op.Unsqueeze, [phase.rank - 1])
 
 
 def shifted(a: Field, value: Field, rows: TensorOrArray, columns: TensorOrArray) -> Field:

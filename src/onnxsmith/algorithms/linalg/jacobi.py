@@ -48,7 +48,7 @@ def rotation(
     is_diagonal = op.Equal(rows, columns)
     axis = a.rank - 1
     across = masked(is_partner, a)  # one element in each row
-    element = across.map(lambda part: op.ReduceSum(part, [axis], keepdims=1))
+    element = across.map(op.ReduceSum, [axis], keepdims=1)
     entries = op.Where(is_diagonal, a.re, ZERO)
     mine = op.ReduceSum(entries, [axis], keepdims=1)
     all_entries = op.ReduceSum(entries, [axis - 1], keepdims=1)

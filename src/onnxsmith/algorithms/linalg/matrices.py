@@ -66,7 +66,7 @@ def identity(rows: Size, columns: Size) -> Field:
 
 def expanded(a: Field, shape: Sequence[Size]) -> Field:
     """Broadcast to a shape."""
-    return a.map(lambda part: expand(part, shape))
+    return a.map(expand, shape)
 
 
 def batch_identity(batch: Sequence[Size], rows: Size, columns: Size, like: Field) -> Field:
@@ -127,7 +127,7 @@ def diagonal(a: Field) -> Field:
     is_diagonal = op.Equal(row_numbers(rows), column_numbers(columns))
     is_tall = isinstance(rows, int) and isinstance(columns, int) and rows >= columns
     axis = a.rank - (2 if is_tall else 1)
-    return masked(is_diagonal, a).map(lambda part: op.ReduceSum(part, [axis], keepdims=0))
+    return masked(is_diagonal, a).map(op.ReduceSum, [axis], keepdims=0)
 
 
 def collected_columns(scan: Field) -> Field:
@@ -154,13 +154,13 @@ def chosen_columns(a: Field, order: Tensor) -> Field:
     """Columns in another order: `order` is a vector for each of the batch."""
     shape = sizes(a)
     places = op.Expand(op.Unsqueeze(order, [rank_of(order) - 1]), int64s(shape))
-    return a.map(lambda part: op.GatherElements(part, places, axis=a.rank - 1))
+    return a.map(op.GatherElements, places, axis=a.rank - 1)
 
 
 def chosen_rows(a: Field, order: Tensor) -> Field:
     """Rows in another order: `order` is a column for each of the batch."""
     places = op.Expand(order, int64s(sizes(a)))
-    return a.map(lambda part: op.GatherElements(part, places, axis=a.rank - 2))
+    return a.map(op.GatherElements, places, axis=a.rank - 2)
 
 
 def product_of(x: Tensor, y: Tensor) -> Tensor:

@@ -86,7 +86,7 @@ def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: boo
 def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bool) -> Tensor:
     """From the singular values: their sum, the largest or the smallest."""
     rest = [k for k in range(z.rank) if k not in (rows, columns)]
-    moved = z.map(lambda part: op.Transpose(part, perm=[*rest, rows, columns]))
+    moved = z.map(op.Transpose, perm=[*rest, rows, columns])
     values = singular_values(moved.cast(DType.DOUBLE))
     last = rank_of(values) - 1
     if order == "nuc":

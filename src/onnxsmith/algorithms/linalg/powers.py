@@ -62,7 +62,7 @@ def cross(a: Field, b: Field, axis: int) -> Field:
     """The product of vectors of three, of the same shape, along an axis."""
 
     def turned(z: Field, order: list[int]) -> Field:
-        return z.map(lambda part: op.Gather(part, np.array(order), axis=axis))
+        return z.map(op.Gather, np.array(order), axis=axis)
 
     return turned(a, [1, 2, 0]) * turned(b, [2, 0, 1]) - turned(a, [2, 0, 1]) * turned(b, [1, 2, 0])
 

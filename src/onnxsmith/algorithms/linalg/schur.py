@@ -75,9 +75,7 @@ def schur(a: Field) -> tuple[Field, Field]:
 
 def _entry(t: Field, condition: Tensor) -> Field:
     """The one element where a condition holds, as a matrix of one element."""
-    return masked(condition, t).map(
-        lambda part: op.ReduceSum(part, np.array([t.rank - 2, t.rank - 1]), keepdims=1)
-    )
+    return masked(condition, t).map(op.ReduceSum, np.array([t.rank - 2, t.rank - 1]), keepdims=1)
 
 
 def _shift(t: Field, last: Tensor, tries: Tensor, rows: TensorOrArray, columns: TensorOrArray) -> Field:
@@ -122,7 +120,7 @@ def _triangular_vectors(t: Field) -> Field:
     shape = sizes(t)
     count = shape[-1]
     rows, columns = row_numbers(count), column_numbers(count)
-    values = diagonal(t).map(lambda part: op.Unsqueeze(part, [t.rank - 2]))
+    values = diagonal(t).map(op.Unsqueeze, [t.rank - 2])
     size = op.ReduceMax(t.size(), [t.rank - 2, t.rank - 1], keepdims=1)
     smallest = op.Max(size * 2.3e-16, 1e-300)
 
@@ -148,7 +146,7 @@ def _normalised(x: Field) -> Field:
     largest = op.ReduceMax(size, [x.rank - 2], keepdims=1)
     is_largest = op.Equal(size, largest)
     first = op.ArgMax(converted(is_largest, DType.INT32), axis=x.rank - 2, keepdims=1)
-    top = x.map(lambda part: op.GatherElements(part, first, axis=x.rank - 2))
+    top = x.map(op.GatherElements, first, axis=x.rank - 2)
     turned = x * top.phase().conj()
     length = norm_of_columns(turned)
     return turned.map(lambda part: part / length)

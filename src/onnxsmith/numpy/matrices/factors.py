@@ -56,7 +56,7 @@ def _cholesky(a: Array, upper: bool) -> tuple[Array, Array]:
     lower, faults = triangular.cholesky(z.adjoint() if upper else z)
     shape = values.int64s(sizes(z))
     # A loop over no columns does not say what shape they would have had.
-    lower = lower.map(lambda part: op.Reshape(part, shape, allowzero=1))
+    lower = lower.map(op.Reshape, shape, allowzero=1)
     return array_from(lower.adjoint() if upper else lower), array_from(faults)
 
 

@@ -60,7 +60,7 @@ def scaled(z: Field) -> tuple[Field, Tensor]:
     largest = op.ReduceMax(sizes, [rank - 2, rank - 1], keepdims=1)
     is_far = (largest < 1e-100) & (largest > 0) | (largest > 1e100) & (largest < np.inf)
     scale = op.Where(is_far, largest, np.float64(1))
-    return z.map(lambda part: op.Div(part, scale)), scale
+    return z.map(op.Div, scale), scale
 
 
 #: The LAPACK of numpy 2.5 raises for infinities as for NaN, where that of older ones gave NaN, rank 0 or zeros.

@@ -65,7 +65,7 @@ def _sign_complex(z: Field) -> Field:
     """z / |z|; zero for zero, one along an axis towards infinity."""
     size = z.size()
     is_zero = op.Equal(size, real(0, z))
-    plain = z.map(lambda part: op.Div(part, size))
+    plain = z.map(op.Div, size)
     at_end, zero = op.IsInf(z.re), real(0, z)
     infinite = Field(op.Where(at_end, op.Sign(z.re), zero), op.Where(at_end, zero, op.Sign(imaginary(z))))
     is_corner = op.IsInf(z.re) & op.IsInf(imaginary(z))

@@ -29,15 +29,15 @@ def _vectors(x: Field) -> Field:
 
 
 def _row(x: Field) -> Field:
-    return _vectors(x).map(lambda part: op.Unsqueeze(part, _SECOND_LAST))
+    return _vectors(x).map(op.Unsqueeze, _SECOND_LAST)
 
 
 def _column(x: Field) -> Field:
-    return _vectors(x).map(lambda part: op.Unsqueeze(part, _LAST))
+    return _vectors(x).map(op.Unsqueeze, _LAST)
 
 
 def _without(x: Field, axes: np.ndarray[Any, np.dtype[np.int64]]) -> Field:
-    return x.map(lambda part: op.Squeeze(part, axes))
+    return x.map(op.Squeeze, axes)
 
 
 def _product(x: Field, y: Field) -> Field:
@@ -69,7 +69,7 @@ def _spread(x: Field, other: Field, has_some: Tensor) -> Field:
         return x
     sizes = op.Where(has_some, np.array([1], np.int64), op.Shape(other.re, end=-2))
     shape = op.Concat(sizes, np.array([1, 1], np.int64), axis=0)
-    return x.map(lambda part: op.Expand(part, shape))
+    return x.map(op.Expand, shape)
 
 
 def _matmul(x: Field, y: Field) -> Field:

@@ -141,7 +141,7 @@ def sgn(call: Call, x: Complex) -> Given:
     z = Field(x.real, x.imag)
     size = z.size()
     safe = op.Where(op.Equal(size, real(0, z)), real(1, z), size)
-    return z.map(lambda part: op.Div(part, safe)).as_value()
+    return z.map(op.Div, safe).as_value()
 
 
 @translates_complex("aten.sym_size.int", "aten.sym_numel.default", "aten.numel.default")

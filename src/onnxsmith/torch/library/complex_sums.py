@@ -98,7 +98,7 @@ def linear(call: Call, x: Given, weight: Given, bias: Given | None = None) -> Co
 def conjugate_dot(call: Call, x: Given, y: Given, *, dim: int = -1) -> Complex:
     terms = operand(x, call.dtype).conj() * operand(y, call.dtype)
     axis = axis_of(dim, terms.rank)
-    return pair(terms.map(lambda part: op.ReduceSum(part, [axis], keepdims=0)))
+    return pair(terms.map(op.ReduceSum, [axis], keepdims=0))
 
 
 SUMS = {
@@ -114,12 +114,12 @@ SUMS = {
 def sum_of_product(call: Call, x: Given, a: Given, b: Given, *, beta: Term = 1, alpha: Term = 1) -> Complex:
     left, right = operand(a, call.dtype), operand(b, call.dtype)
     if SUMS[call.overload] == "outer":
-        column = left.map(lambda part: op.Unsqueeze(part, [1]))
-        made = column * right.map(lambda part: op.Unsqueeze(part, [0]))
+        column = left.map(op.Unsqueeze, [1])
+        made = column * right.map(op.Unsqueeze, [0])
     else:
         made = left @ right
     if SUMS[call.overload] == "batch":
-        made = made.map(lambda part: op.ReduceSum(part, [0], keepdims=0))
+        made = made.map(op.ReduceSum, [0], keepdims=0)
     if not is_number(alpha, 1):
         made = made * operand(alpha, call.dtype)
     if is_number(beta, 0):
@@ -138,20 +138,20 @@ def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
     start = Field(filled(rest, 1.0, z.dtype), filled(rest, 0.0, z.dtype))
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
-        total = fields[0] * z.map(lambda part: op.Gather(part, k, axis=axis))
+        total = fields[0] * z.map(op.Gather, k, axis=axis)
         return Step([total], collected=total if collect else None)
 
     ended = loop(shape[axis], [start], [], step, collects=start if collect else False)
     if ended.collected is None:
         return ended.fields[0]
     order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
-    return ended.collected.map(lambda part: op.Transpose(part, perm=order))
+    return ended.collected.map(op.Transpose, perm=order)
 
 
 @translates_complex("aten.prod.default")
 def prod_all(call: Call, x: Complex, *, dtype: torch.dtype | None = None) -> Complex:
     z = operand(x, call.dtype)
-    flat = z.map(lambda part: op.Reshape(part, [-1]))
+    flat = z.map(op.Reshape, [-1])
     return pair(z if z.rank == 0 else _multiplied(call, flat, 0, False))
 
 
@@ -164,7 +164,7 @@ def prod(
         return pair(z)
     axis = axis_of(dim, z.rank)
     made = _multiplied(call, z, axis, False)
-    return pair(made.map(lambda part: op.Unsqueeze(part, [axis])) if keepdim else made)
+    return pair(made.map(op.Unsqueeze, [axis]) if keepdim else made)
 
 
 @translates_complex("aten.cumprod.default")
@@ -188,7 +188,7 @@ def logcumsumexp(call: Call, x: Complex, dim: int) -> Complex:
 
     def step(k: Tensor, fields: Sequence[Field], _: Sequence[Tensor]) -> Step:
         (total,) = fields
-        following = z.map(lambda part: op.Gather(part, k, axis=axis))
+        following = z.map(op.Gather, k, axis=axis)
         is_larger = following.re > total.re
         larger, smaller = where(is_larger, following, total), where(is_larger, total, following)
         added = log_of_one_more(exp(smaller - larger))
@@ -198,7 +198,7 @@ def logcumsumexp(call: Call, x: Complex, dim: int) -> Complex:
     collected = loop(shape[axis], [start], [], step, collects=start).collected
     assert collected is not None  # a total in each step
     order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
-    return pair(collected.map(lambda part: op.Transpose(part, perm=order)))
+    return pair(collected.map(op.Transpose, perm=order))
 
 
 # -- variance -------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def conv(
     padding: Counts | str = 0,
     dilation: Counts = 1,
     groups: int = 1,
-) -> Tensor:
+) -> Translated:
     """A convolution of a batch, or of a single sample, which has one dimension less."""
     if call.overload.endswith(".padding") and isinstance(padding, int):
         padding = "valid"
@@ -90,7 +90,7 @@ def conv_transpose(
     output_padding: Counts = 0,
     groups: int = 1,
     dilation: Counts = 1,
-) -> Tensor:
+) -> Translated:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1

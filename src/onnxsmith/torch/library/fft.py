@@ -28,8 +28,8 @@ def along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
         return function(z)
     order = list(range(z.rank))
     order[axis], order[last] = last, axis
-    turned = function(z.map(lambda part: op.Transpose(part, perm=order)))
-    return turned.map(lambda part: op.Transpose(part, perm=order))
+    turned = function(z.map(op.Transpose, perm=order))
+    return turned.map(op.Transpose, perm=order)
 
 
 def resized(call: Call, z: Field, axis: int, count: Size) -> Field:
@@ -38,7 +38,7 @@ def resized(call: Call, z: Field, axis: int, count: Size) -> Field:
     if isinstance(held, int) and isinstance(count, int) and held == count:
         return z
     if isinstance(held, int) and isinstance(count, int) and held > count:
-        return z.map(lambda part: op.Slice(part, [0], [count], [axis]))
+        return z.map(op.Slice, [0], [count], [axis])
     pads: list[Size] = [0] * (2 * z.rank)
     pads[z.rank + axis] = count - held
     return z.map(lambda part: op.Pad(part, int64s(pads), cast(0, z.dtype)))

@@ -170,7 +170,7 @@ def tensor_solve(call: Call, a: Given, b: Given, dims: Sequence[int] | None = No
     if dims is not None:
         moved = [each % rank for each in dims]
         order = [k for k in range(rank) if k not in moved] + moved
-        left = left.map(lambda part: op.Transpose(part, perm=order))
+        left = left.map(op.Transpose, perm=order)
     rows = product(sizes(right))
     left = left.map(lambda part: op.Reshape(part, int64s([rows, rows])))
     right = right.map(lambda part: op.Reshape(part, int64s([rows, 1])))

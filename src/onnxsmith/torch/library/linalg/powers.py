@@ -51,7 +51,7 @@ def vecdot(call: Call, x: Tensor, y: Tensor, *, dim: int = -1) -> Translated:
 def linalg_cross(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated:
     shape = call.output_shape()
     axis = axis_of(dim, len(shape))
-    a, b = (operand(each, call.dtype).map(lambda part: expand(part, shape)) for each in (x, y))
+    a, b = (operand(each, call.dtype).map(expand, shape) for each in (x, y))
 
     made = cross_of(a, b, axis)
     return pair(made) if call.is_complex else made.re
@@ -72,7 +72,7 @@ def _powers(call: Call, x: Field, count: Size) -> Field:
         empty = filled(call.output_shape(), 0, x.dtype)
         return Field(empty, empty if x.is_complex else None)
     if x.rank == 0:
-        x = x.map(lambda part: op.Reshape(part, [1]))
+        x = x.map(op.Reshape, [1])
     return powers(x, count)
 
 
