@@ -21,7 +21,7 @@ import pytest
 import onnxsmith
 from onnxsmith import DOUBLE, FLOAT, script
 from onnxsmith import numpy as xp
-from onnxsmith.errors import UnsupportedSyntaxError
+from onnxsmith.errors import UnseenStateError, UnsupportedSyntaxError
 from onnxsmith.grad import grad
 from onnxsmith.scripting.staging.outside import Outside
 from tests.laws.named import law
@@ -412,3 +412,19 @@ def test_names_of_variables_are_refused(function: Callable[[Any], Any]):
 
 def test_drawn_programs():
     assert law("jit-reads").wrong(seed=0, draws=60) == []
+
+
+def test_arrays_of_other_libraries_are_refused_by_name():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([1.0, 2.0])
+
+    def scaled(x):
+        return x * float(series.iloc[0])
+
+    with pytest.raises(UnseenStateError) as caught:
+        xp.jit(scaled)(np.ones(2))
+    assert (
+        caught.value.message
+        == "'series' is a Series of pandas, whose changes from call to call cannot be seen"
+    )
+    assert caught.value.help == "give the function its values: series.to_numpy()"
