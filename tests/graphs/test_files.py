@@ -127,6 +127,21 @@ def test_external_data_has_a_plain_name(tmp_path: Path, name: str) -> None:
         make_model().save(tmp_path / "m.onnx", external_data=name)
 
 
+@pytest.mark.parametrize("name", ["m.onnx", "M.onnx", "link"])
+def test_weights_do_not_replace_the_model(tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to("m.onnx")
+    make_model().save(tmp_path / "m.onnx")
+    before = (tmp_path / "m.onnx").read_bytes()
+    with pytest.raises(errors.ModelWriteError, match="the model's own file"):
+        make_model().save(tmp_path / "m.onnx", external_data=name)
+    assert (tmp_path / "m.onnx").read_bytes() == before
+
+
+def test_external_data_is_a_name_or_says_yes_or_no(tmp_path: Path) -> None:
+    with pytest.raises(errors.ModelWriteError, match="not an int"):
+        make_model().save(tmp_path / "m.onnx", external_data=3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("content", [b"", b"not a model", b"\x08\x07", bytes(range(256)) * 10])
 def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m.onnx").write_bytes(content)

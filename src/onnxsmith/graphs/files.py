@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import onnx
 
-from onnxsmith.diagnostics import clipped, described_cause, root_cause
+from onnxsmith.diagnostics import clipped, described_cause, described_type, root_cause
 from onnxsmith.errors import (
     InvalidModelError,
     ModelWarning,
@@ -212,13 +212,25 @@ def data_name_of(
     weights: Sequence[ir.TensorProtocol], place: Path, external_data: bool | str | None
 ) -> str | None:
     """The name of the file that weights go to beside a model, or None where they go into its own."""
-    if external_data is False or all(tensor.nbytes < _SMALL_BYTES for tensor in weights):
-        return None  # nothing would go into the file
     if isinstance(external_data, str):
         if Path(external_data).name != external_data or external_data in ("", ".", ".."):
             raise ModelWriteError(
                 f"external_data={external_data!r} is no plain file name; the data lies beside the model"
             )
+        beside = place.parent / external_data
+        # Names that differ in case only are one file on macOS and Windows.
+        if beside.resolve() == place.resolve() or external_data.casefold() == place.name.casefold():
+            raise ModelWriteError(
+                f"external_data={external_data!r} is the model's own file, and one would replace the other",
+                help="external_data=True names a file beside it",
+            )
+    elif not isinstance(cast(object, external_data), bool | None):
+        raise ModelWriteError(
+            f"external_data is True, False, None or the name of a file, not {described_type(type(external_data))}"
+        )
+    if external_data is False or all(tensor.nbytes < _SMALL_BYTES for tensor in weights):
+        return None  # nothing would go into the file
+    if isinstance(external_data, str):
         return external_data
     if external_data or sum(tensor.nbytes for tensor in weights) > EXTERNAL_PAST_BYTES:
         return place.name + ".data"
