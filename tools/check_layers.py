@@ -72,7 +72,7 @@ LARGEST_RING = {"core": 3, "decompiling": 6, "graphs": 3, "torch": 2}
 #: Tables that a lower row reads and a higher one fills. The list may only get shorter: three are the modules that
 #: `registry.load_module` imports, and the other is a set of functions.
 FILLED_FROM_ABOVE = (
-    "onnxsmith.core.body_watch:_registered",
+    "onnxsmith.core.bodies:_registered",
     "onnxsmith.core.target:_make_default",
     "onnxsmith.graphs.version_converter:_registered",
     "onnxsmith.scripting.staging.caught:SPEAKING",

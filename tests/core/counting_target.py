@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.semantics.number import number
@@ -22,6 +21,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.function import FunctionBody
 from onnxsmith.graphs.opsets import OpsetVersions
+from onnxsmith.graphs.program import is_harmless
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType

@@ -12,9 +12,8 @@ import pytest
 
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import rules_for
-from onnxsmith.runtime.engine import prepare
+from onnxsmith.runtime.engine import needs_ranks, prepare
 from onnxsmith.runtime.model_session import load_session
-from onnxsmith.runtime.policy import needs_ranks
 from onnxsmith.runtime.single_node import Call, make_model
 from onnxsmith.schema import registry
 from onnxsmith.types.dtypes import DType

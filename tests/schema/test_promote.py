@@ -7,8 +7,8 @@ import pytest
 
 from onnxsmith import DType, errors
 from onnxsmith.schema import registry
+from onnxsmith.schema.bind import check_types
 from onnxsmith.schema.promote import Like, is_literal, literal_array, resolve_literals
-from onnxsmith.schema.type_check import check_types
 from onnxsmith.types import TensorType
 
 ADD = registry.lookup("", "Add", 21)

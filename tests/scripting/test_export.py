@@ -10,7 +10,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, errors, jit, script
-from onnxsmith.scripting.functions.model_options import OPTIONS
+from onnxsmith.scripting.functions.definition import OPTIONS
 
 STUBS = Path(onnxsmith.__file__).parent / "opset/_stubs"
 

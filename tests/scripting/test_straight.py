@@ -16,7 +16,7 @@ from onnxsmith import opset18 as op
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.scripting.analysis.straight import read_straight
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.staging.straight_run import Misjudged, straight_call
+from onnxsmith.scripting.staging.naming_targets import Misjudged, straight_call
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 
 WEIGHT = np.array([1.0, 2.0], np.float32)

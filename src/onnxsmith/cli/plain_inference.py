@@ -9,11 +9,10 @@ import onnx
 
 from onnxsmith.cli.plain_graph import NotPlain, PlainGraph, PlainNode, known_data
 from onnxsmith.schema import registry
-from onnxsmith.schema.bind import check_node
+from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.completing import OwnNames, completed_type
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.type_check import check_types
 from onnxsmith.types.value_types import AnyValueType
 
 

@@ -1,22 +1,23 @@
 """Functions given as graph attributes become subgraphs: what their parameters are, operator by operator.
 
 A loop's body is traced until the types of its loop-carried values hold still: a dimension that changes from one
-iteration to the next is left open.
+iteration to the next is left open. Whoever watches the objects that a body reaches registers here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from onnxsmith.core.body_watch import watch_body
 from onnxsmith.core.demands import noting
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
+from onnxsmith.registry import load_module
 from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.source import caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
@@ -30,6 +31,24 @@ from onnxsmith.types.value_types import (
 if TYPE_CHECKING:
     from onnxsmith.core.recording import RecordedBody
     from onnxsmith.core.target import RecordingTarget
+
+#: Given a function, what is entered while it is called: refuses that the call changes something.
+BodyWatch: TypeAlias = Callable[[Callable[..., Any]], AbstractContextManager[object]]
+
+_registered: list[BodyWatch] = []
+
+
+def register_body_watch(watch: BodyWatch) -> None:
+    """Say what watches the functions that become bodies."""
+    _registered[:] = [watch]
+
+
+def watch_body(function: Callable[..., Any]) -> AbstractContextManager[object]:
+    """The context to enter while a function is called to make a body of it."""
+    if not _registered:
+        load_module("body watch")
+    return _registered[0](function)
+
 
 #: An element type that is found or chosen, and two widenings of a shape, each with a body of its own.
 _ATTEMPTS = 6

@@ -21,7 +21,7 @@ from onnxsmith.core.target import ACTIVE, OperatorCall, Target, new_call, target
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
 from onnxsmith.errors.telling import tell
-from onnxsmith.schema.bind import Bound, bind
+from onnxsmith.schema.bind import Bound, bind, check_types
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
@@ -40,7 +40,6 @@ from onnxsmith.schema.promote import (
     parameter_at,
     resolve_literals,
 )
-from onnxsmith.schema.type_check import check_types
 from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (

@@ -17,8 +17,8 @@ from onnxsmith.graphs.graph_inference import Functions, State, Walk
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.inference.merging import contradict, is_nothing
 from onnxsmith.schema.inference.signature import outputs_by_signature
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (

@@ -17,7 +17,7 @@ from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.graphs import beyond
-from onnxsmith.graphs.function_forms import as_function
+from onnxsmith.graphs.function import as_function
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import VARIABLE_KEY

@@ -13,7 +13,6 @@ import numpy as np
 
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.core.forms import forms_cache
-from onnxsmith.core.harmless import is_harmless
 from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
@@ -21,14 +20,13 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, OperatorCall
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError
-from onnxsmith.graphs.declaring import declare_outputs
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
 from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.ir_types import as_content
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.program import Program, known_of_array, name_of
+from onnxsmith.graphs.program import Program, is_harmless, known_of_array, name_of
 from onnxsmith.graphs.records import (
     AttributeRecord,
     Body,
@@ -36,6 +34,7 @@ from onnxsmith.graphs.records import (
     GraphRecord,
     NodeRecord,
     ValueRecord,
+    declare_outputs,
     declared,
     element_dtype,
     named_dimensions,

@@ -30,8 +30,8 @@ from onnxsmith.graphs.rewriting.scopes import graphs_of, roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType

@@ -1,20 +1,22 @@
-"""ONNX functions in a graph: making one of a body, calling it, and carrying along all it needs."""
+"""ONNX functions in a graph: making one of a body, calling it, carrying along all it needs, and other forms of one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import onnx
 
 from onnxsmith.core.recording import FunctionHead, RecordedFunction
 from onnxsmith.core.value import Value
 from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.copying import with_graph
-from onnxsmith.graphs.ir_maker import function_to_ir
+from onnxsmith.graphs.ir_maker import function_to_ir, model_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord
+from onnxsmith.graphs.records import AnyFunction, FunctionRecord, ModelRecord, NodeRecord
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
@@ -145,3 +147,29 @@ def self_contained(body: FunctionBody) -> ir.Function:
     graph.insert_before(graph[0], constants)  # it uses its weights, so there is a first node
     graph.opset_imports.update(function.opset_imports)
     return with_graph(function, graph)
+
+
+# -- Functions in other forms than graphs record them in: as a file has them, as onnx-ir, or dissolved into
+# calls --
+
+#: A function that somebody else made.
+GivenFunction: TypeAlias = "onnx.FunctionProto | ir.Function"
+
+
+def as_function(given: GivenFunction | FunctionBody) -> ir.Function:
+    """A function that a model can carry; one of a graph has its weights inside."""
+    if isinstance(given, FunctionBody):
+        return self_contained(given)
+    return ir.serde.deserialize_function(given) if isinstance(given, onnx.FunctionProto) else given
+
+
+def as_proto(body: FunctionBody) -> onnx.FunctionProto:
+    """A function of a graph as a file has it, with its weights inside."""
+    return ir.serde.serialize_function(self_contained(body))
+
+
+def dissolved(model: ModelRecord) -> ir.Model:
+    """A model with the nodes of functions in the places of their calls."""
+    import onnx_ir.passes.common as passes  # heavy: only where functions are inlined
+
+    return passes.InlinePass()(model_to_ir(model)).model

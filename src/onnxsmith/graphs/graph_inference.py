@@ -16,15 +16,14 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
-from onnxsmith.schema.bind import check_node
+from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.completing import completed_type
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.inference.signature import without_shape
 from onnxsmith.schema.same_meaning import Use
-from onnxsmith.schema.type_check import check_types
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 

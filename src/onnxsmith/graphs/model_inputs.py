@@ -11,8 +11,8 @@ from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
 from onnxsmith.schema.promote import Place, given_array
+from onnxsmith.types.annotations import contradiction
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import (
     AnyValueType,
     Dimension,

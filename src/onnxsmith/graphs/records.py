@@ -22,7 +22,7 @@ from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Place
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, MapType, TensorType, ValueType
+from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, MapType, TensorType, ValueType
 
 _Graph: TypeAlias = "RecordedBody | ir.Graph | onnx.GraphProto"
 _Kind: TypeAlias = "ValueType | onnx.TypeProto"
@@ -222,3 +222,22 @@ def named_dimensions(value: ValueRecord) -> Iterator[str]:
     tensor = None if value.type is None else tensor_inside(value.type)
     if tensor is not None:
         yield from (each for each in tensor.shape or () if isinstance(each, str))
+
+
+# -- The types that an exact body declares for its outputs: those that the user wrote, and no others --
+
+
+def declare_outputs(
+    graph: GraphRecord, known: Sequence[Known], types: Sequence[AnyValueType | None]
+) -> tuple[Known, ...]:
+    """Let the outputs of an exact body have the types that it declares, and no others; give what is known of them."""
+    own = set(graph.nodes)
+    for value, kind in zip(graph.outputs, types, strict=True):
+        if kind is not None:
+            value.type = declared(kind)
+        elif value.producer in own:
+            value.type = None
+    return tuple(
+        Known(kind) if kind is not None and each.type == UNKNOWN_TENSOR else each
+        for kind, each in zip(types, known, strict=True)
+    )

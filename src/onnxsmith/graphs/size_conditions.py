@@ -1,6 +1,7 @@
 """Conditions on sizes in a model's metadata: written when a model is made, checked before it runs.
 
-The metadata of a model is data: a condition is arithmetic on the names of dimensions, and read as nothing else.
+Ranges of dimensions that annotations declare become such conditions. The metadata of a model is data: a condition is
+arithmetic on the names of dimensions, and read as nothing else.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import ast
 import json
 import keyword
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from onnxsmith.errors import ModelInputError
+from onnxsmith.schema.inference.bounds import Ranges
 from onnxsmith.source import parse_expression
+from onnxsmith.types.value_types import Dim, RangedName, TensorType, ValueType
 
 #: A list of `{"condition": "batch <= 4", "because": "model.py:12"}` as JSON.
 SIZES_KEY = "onnxsmith.sizes"
@@ -174,3 +178,57 @@ def _number(tree: ast.expr, sizes: Mapping[str, int]) -> int:
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
         return _FUNCTIONS[tree.func.id]([_number(each, sizes) for each in tree.args])
     raise ValueError(ast.dump(tree))
+
+
+# -- The sizes that types declare for dimensions, `Dim("N", min=1)`: what they decide, and what a model
+# checks --
+
+#: How many answers of one dimension are listed.
+_SHOWN = 12
+
+
+def declared_in(types: Iterable[ValueType | None]) -> list[Dim]:
+    """The dimensions with declared sizes, each name once: where types declare several, all of them hold."""
+    found: dict[str, Dim] = {}
+    for each in types:
+        for size in (each.shape or ()) if isinstance(each, TensorType) else ():
+            if isinstance(size, RangedName):
+                found[str(size)] = _both(found.get(str(size)), size.declared)
+    return list(found.values())
+
+
+def _both(before: Dim | None, given: Dim) -> Dim:
+    if before is None:
+        return given
+    limits = [each.max for each in (before, given) if each.max is not None]
+    return Dim(given.name, max(before.min, given.min), min(limits, default=None))
+
+
+def ranges_of(declared: Sequence[Dim]) -> Ranges | None:
+    """The ranges of the declared sizes."""
+    return Ranges(tuple((each.name, each.min, each.max) for each in declared)) if declared else None
+
+
+def conditions_of(declared: Sequence[Dim], ranges: Ranges | None) -> list[SizeCondition]:
+    """The conditions of a model on the sizes that it is run with, and the decisions that followed while it was made."""
+    found: list[SizeCondition] = []
+    for each in declared:
+        name = spelled(each.name)
+        because = repr(each) + _decided(each.name, ranges)
+        if each.min:
+            found.append(SizeCondition(f"{name} >= {each.min}", because))
+        if each.max is not None:
+            found.append(SizeCondition(f"{name} <= {each.max}", because))
+    return found
+
+
+def _decided(name: str, ranges: Ranges | None) -> str:
+    """The comparisons with a name that its declared sizes have decided, and where they stand."""
+    answers = [
+        text + (f" ({place})" if place else "")
+        for text, place in (ranges.answers.items() if ranges is not None else ())
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+    ]
+    more = len(answers) - _SHOWN
+    shown = [*answers[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    return f", which decides: {', '.join(shown)}" if shown else ""

@@ -19,9 +19,9 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.inspection.node import Graph, Node
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.completing import OwnNames
 from onnxsmith.schema.inference.known import NOTHING
-from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: How many nodes a notebook shows, and how many operators a line of text.

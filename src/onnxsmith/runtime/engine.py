@@ -1,13 +1,13 @@
 """The entry to eager execution: a runner for one way to call an operator, from whoever can run it.
 
 Asks ONNX Runtime for a model of one node, as for any model, and then onnx's reference evaluator. Binding, literals and
-types are checked before a call comes here.
+types are checked before a call comes here. Says also which operators get more than one thread, and which need ranks.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import onnxruntime_api, policy, single_node
+from onnxsmith.runtime import onnxruntime_api, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
 from onnxsmith.runtime.facts.fact import CheckAtOnce
 from onnxsmith.runtime.failure import (
@@ -33,10 +33,53 @@ from onnxsmith.runtime.feeds import Recover, Run, session_runner
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
-from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
+from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current, usable_cores
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
+
+#: Threads are per session, so a thousand sessions with many threads each would be a thousand pools. Only operators
+#: that do much work per byte get more than one.
+_PARALLEL = frozenset(
+    """
+    Attention CausalConvWithState Conv ConvInteger ConvTranspose DeformConv Einsum FlexAttention GRU Gemm If
+    LSTM LinearAttention Loop MatMul MatMulInteger QLinearConv QLinearMatMul RNN Resize Scan
+    """.split()  # noqa: SIM905  # a paragraph of names is read at a glance
+)
+_MOST_THREADS = 4
+
+#: ONNX Runtime's Scan insists that its body's outputs have ranks; the others have a Scan in their function body, or
+#: a function body that is only written out for known ranks.
+_NEED_RANKS = frozenset({"Scan", "CausalConvWithState", "FlexAttention", "LinearAttention"})
+
+
+def threads_for(op: OperatorDef) -> int:
+    """How many threads a session of this operator gets."""
+    return min(usable_cores(), _MOST_THREADS) if op.name in _PARALLEL else 1
+
+
+def needs_ranks(call: Call) -> bool:
+    """True if runtimes only take this call when they know how many dimensions each input has."""
+    if call.op.name in _NEED_RANKS or _counts_from_the_end(call):
+        return True
+    bodies = (each for each in call.attributes.values() if isinstance(each, onnx.GraphProto))
+    return any(_uses(body.node, _NEED_RANKS) for body in bodies)
+
+
+def _counts_from_the_end(call: Call) -> bool:
+    """True if a reduction has axes as attributes that only a rank tells apart from others."""
+    if call.op.domain or not call.op.name.startswith(("Reduce", "Arg")):
+        return False
+    axis, axes = call.attributes.get("axis", 0), call.attributes.get("axes", ())
+    return axis < 0 or any(each < 0 for each in axes)
+
+
+def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
+    return any(
+        node.op_type in names or any(_uses(attribute.g.node, names) for attribute in node.attribute)
+        for node in nodes
+    )
+
 
 Source: TypeAlias = Literal["onnxruntime", "reference", "by ranks", "nothing"]
 
@@ -136,7 +179,7 @@ def clear_cache() -> None:
 
 def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
-    if call.ranks is None and policy.needs_ranks(call):
+    if call.ranks is None and needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "by ranks")
     runner = _first_of(call, settings, _candidates(settings), [])
     if runner.source != "onnxruntime":
@@ -210,7 +253,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
     operator = call.op.domain, call.op.name
     has_facts = operator in rules_for(onnxruntime_api.version())
     model = SessionModel(single_node.make_model(call, is_late=has_facts))
-    threads = settings.intra_op_threads or policy.threads_for(call.op)
+    threads = settings.intra_op_threads or threads_for(call.op)
     has_bodies = call.opset_version is not None
 
     def opened(form: SessionModel) -> Opened:

@@ -19,8 +19,8 @@ from onnxsmith.graphs.rewriting.scopes import all_nodes, nodes_of_model
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
-from onnxsmith.runtime.convert import to_text
 from onnxsmith.runtime.failure import NoReference
+from onnxsmith.runtime.feeds import to_text
 from onnxsmith.runtime.later_definitions import in_later_definitions
 from onnxsmith.runtime.single_node import dense_array
 

@@ -25,13 +25,13 @@ from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND
 from onnxsmith.graphs.carried_conditions import carry, put_into
-from onnxsmith.graphs.declared_sizes import conditions_of, declared_in, ranges_of
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ModelRecord
+from onnxsmith.graphs.size_conditions import conditions_of, declared_in, ranges_of
 from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic

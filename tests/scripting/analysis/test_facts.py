@@ -11,8 +11,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith.scripting.analysis import facts
-from onnxsmith.scripting.analysis.effects import appended_name, names_in
-from onnxsmith.scripting.analysis.facts import Facts, FactTable
+from onnxsmith.scripting.analysis.facts import Facts, FactTable, appended_name, names_in
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded

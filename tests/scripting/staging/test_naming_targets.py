@@ -11,7 +11,7 @@ from onnxsmith import opset18 as op
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.scripting.analysis import analyze, facts
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.source.bounded import Bounded
+from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.scripting.staging import frame
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 

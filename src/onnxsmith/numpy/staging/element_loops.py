@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.body_watch import watch_body
+from onnxsmith.core.bodies import watch_body
 from onnxsmith.core.demands import noting
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import ACTIVE, current_graph

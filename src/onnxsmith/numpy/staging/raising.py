@@ -20,7 +20,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.raised import RaisedError, Raises
 from onnxsmith.types.dtypes import DType
 

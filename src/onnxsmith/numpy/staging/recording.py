@@ -40,8 +40,7 @@ from onnxsmith.numpy.staging.wording import in_numpys_words
 from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.analysis.rewrite import HOOKS
-from onnxsmith.scripting.source.changed import refuse_if_changed
-from onnxsmith.scripting.source.function_source import find_function
+from onnxsmith.scripting.source.function_source import find_function, refuse_if_changed
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from onnxsmith.scripting.staging.cells import CellScope

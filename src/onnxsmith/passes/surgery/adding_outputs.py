@@ -13,7 +13,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.holding import finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, matches, names_of, unknown
-from onnxsmith.schema.inference.merging import is_nothing
+from onnxsmith.schema.inference.broadcasting import is_nothing
 
 
 @model_boundary

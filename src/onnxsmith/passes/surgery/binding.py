@@ -20,7 +20,7 @@ from onnxsmith.passes.surgery.dimensions import substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.passes.surgery.part import replace_values
-from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.types.value_types import TensorType
 
 #: Before this IR version every initializer is an input, which a caller may replace.

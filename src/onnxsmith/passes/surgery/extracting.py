@@ -15,7 +15,7 @@ from onnxsmith.passes.surgery.dependencies import Needed, made_from, needed_for
 from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
-from onnxsmith.schema.inference.merging import contradict, is_nothing
+from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
 from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
 
 

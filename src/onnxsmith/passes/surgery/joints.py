@@ -17,7 +17,7 @@ from onnxsmith.graphs.names import Names
 from onnxsmith.passes.surgery.dimensions import Sizes, atoms, dimension_names, substituted
 from onnxsmith.passes.surgery.holding import Held, required_inputs
 from onnxsmith.passes.surgery.naming import names_of, unknown
-from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.types.value_types import (
     AnyValueType,
     Dimension,

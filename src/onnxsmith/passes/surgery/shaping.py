@@ -33,8 +33,8 @@ from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
 from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs
 from onnxsmith.passes.surgery.naming import by_name
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.inference.merging import contradict
 from onnxsmith.types.value_types import (
     AnyValueType,
     Dim,

@@ -18,8 +18,8 @@ from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
 from onnxsmith.passes.values import Array, dimensions, has_graphs
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.value_types import AnyValueType

@@ -10,10 +10,10 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import VersionConversionError
 from onnxsmith.graphs.edits import NodeNote
 from onnxsmith.passes.versions.step import DECLARE_TYPES, Refusal
+from onnxsmith.schema.bind import spelled
 from onnxsmith.schema.definition import OperatorDef, Parameter
 from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.schema.same_meaning import Use
-from onnxsmith.schema.type_check import spelled
 
 #: So many nodes are told of in one error.
 _MOST_TOLD = 5

@@ -15,9 +15,8 @@ from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.functions.debuggers import paused, resume
-from onnxsmith.scripting.functions.definition import Exactness
+from onnxsmith.scripting.functions.definition import Exactness, OpsetLike, named_version
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.functions.opset_choice import OpsetLike, named_version
 from onnxsmith.scripting.functions.wrapped import plain_function
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.source import text_of

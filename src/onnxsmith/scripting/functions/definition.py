@@ -8,26 +8,114 @@ import importlib
 import inspect
 import linecache
 import types
-from collections.abc import Mapping
-from typing import Any, Literal, cast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, cast
 
+from onnxsmith.core.operator import Operator
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError, combined
+from onnxsmith.errors import CallError, OnnxsmithError, UnsupportedSyntaxError, combined
+from onnxsmith.graphs.interface import GivenNames, refuse_unknown
+from onnxsmith.opset.custom import Opset
+from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.kept import Kept
-from onnxsmith.scripting.functions.opset_choice import OpsetLike, found_version, named_version
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
 from onnxsmith.scripting.functions.undefined import UndefinedNames
-from onnxsmith.scripting.source.changed import refuse_if_changed
+from onnxsmith.scripting.source.function_source import refuse_if_changed
+from onnxsmith.scripting.source.outside import is_user_code, outside
 from onnxsmith.scripting.source.places import Places
+from onnxsmith.scripting.staging.naming_targets import StraightCall, straight_call
 from onnxsmith.scripting.staging.plain_outside import Script
-from onnxsmith.scripting.staging.straight_run import StraightCall, straight_call
 from onnxsmith.source import DEFINITION, Place, Span, code_span
 from onnxsmith.types.value_types import SequenceType
+
+#: What says which opset is meant: an opset, the module of one, or its version.
+OpsetLike: TypeAlias = Opset | types.ModuleType | int
+
+
+def named_version(value: OpsetLike | Operator | UserValue) -> int | None:
+    """The version of the standard domain that an opset, one of its operators, or a plain number stands for."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Operator):
+        return value.version if value.definition.domain == "" else None
+    if isinstance(value, Opset):
+        return value.version if value.domain == "" else None
+    return standard_version(value) if isinstance(value, types.ModuleType) else None
+
+
+def found_version(function: types.FunctionType) -> int | None:
+    """The newest version that a function or a helper of it names; else that of the models it refers to, if any."""
+    used = list(_used(function, set()))
+    versions = {version for each in used if not isinstance(each, int) and (version := named_version(each))}
+    versions = versions or {version for each in used if (version := _version_of_model(each))}
+    return max(versions) if versions else None
+
+
+def _version_of_model(value: UserValue) -> int | None:
+    # Told by what its class has: importing Model would import onnx-ir with every script.
+    if not hasattr(type(value), "opset_imports"):
+        return None
+    return cast(_Importing, value).opset_imports.get("")
+
+
+class _Importing(Protocol):
+    """A model, and what it imports."""
+
+    @property
+    def opset_imports(self) -> Mapping[str, int]: ...
+
+
+def _used(function: types.FunctionType, seen: set[int]) -> Iterator[UserValue]:
+    """The objects outside a function that its code refers to, with those of the helpers among them."""
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    for value in outside(function).values():
+        # A script that is called is a function of its own, with an opset of its own; a helper is staged in place.
+        if isinstance(value, types.FunctionType) and is_user_code(value):
+            yield from _used(value, seen)
+        else:
+            yield value
+
+
+class ModelOptions(TypedDict, total=False):
+    """The options, each of them optional; the docstring of `to_model` says what they mean."""
+
+    attributes: Mapping[str, Any] | None
+    opset_version: int | None
+    input_types: Sequence[Any] | Mapping[str, Any] | None
+    output_types: Sequence[Any] | Mapping[str, Any] | None
+    io_types: Any
+    value_infos: Mapping[str, Any] | None
+    input_names: GivenNames | None
+    output_names: GivenNames | None
+    name: str | None
+    doc_string: str | None
+    metadata: Mapping[str, str] | None
+    ir_version: int | None
+    producer_name: str
+    producer_version: str
+    functions: Sequence[Any]
+    inline: bool
+
+
+OPTIONS = tuple(ModelOptions.__annotations__)
+
+
+def check_options(given: Iterable[str], attributes: Collection[str]) -> None:
+    """Raise CallError where an option is none; it may be one of the script's attributes."""
+    for name in (name for name in given if name not in OPTIONS):
+        is_attribute = name in attributes
+        help = f"give attributes of the script by name: attributes={{'{name}': …}}" if is_attribute else None
+        refuse_unknown("to_model", [name], OPTIONS, CallError, help)
+
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"

@@ -31,8 +31,7 @@ from onnxsmith.scripting.functions.type_variables import (
     with_typed_literals,
 )
 from onnxsmith.scripting.staging.script_values import T
-from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.named_sizes import contradiction
+from onnxsmith.types.annotations import contradiction, type_of_example
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,

@@ -13,22 +13,21 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.carried_conditions import carry, put_into
-from onnxsmith.graphs.declared_sizes import conditions_of, declared_in
-from onnxsmith.graphs.function import FunctionBody, body_of
-from onnxsmith.graphs.function_forms import GivenFunction, as_function, as_proto, dissolved
+from onnxsmith.graphs.function import FunctionBody, GivenFunction, as_function, as_proto, body_of, dissolved
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
+from onnxsmith.graphs.size_conditions import conditions_of, declared_in
 from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.inference.merging import contradict, is_nothing
+from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
 from onnxsmith.scripting.functions import kept
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
+from onnxsmith.scripting.functions.definition import ModelOptions, check_options
 from onnxsmith.scripting.functions.eager_call import attribute_argument
-from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
 from onnxsmith.scripting.functions.type_variables import check_same_dtype
 from onnxsmith.scripting.staging.plain_outside import Script

@@ -16,10 +16,10 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import OnnxsmithError, UnassignedVariableError, boundary, combined
 from onnxsmith.scripting.functions.debuggers import is_watched, paused, resume
-from onnxsmith.scripting.functions.decorated import exports_of
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import run_eagerly
 from onnxsmith.scripting.functions.pickling import Parcel, find, reduce_script
+from onnxsmith.scripting.functions.wrapped import exports_of
 from onnxsmith.scripting.source.function_source import module_level_names
 from onnxsmith.scripting.staging.naming_targets import NamingTarget
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import onnx
 
     from onnxsmith.graphs.model import Model
-    from onnxsmith.scripting.functions.model_options import ModelOptions
+    from onnxsmith.scripting.functions.definition import ModelOptions
 
 #: Scripts that are bound to an object and in use: one for each object and function, so that it is one function of a
 #: model. Each holds its object, which therefore is alive as long as its id stands here. Bounded by what is in use.

@@ -18,8 +18,7 @@ from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
 from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
-from onnxsmith.types.annotations import ExampleValue, type_of_example
-from onnxsmith.types.named_sizes import equal_sizes
+from onnxsmith.types.annotations import ExampleValue, equal_sizes, type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:

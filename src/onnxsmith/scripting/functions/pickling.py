@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from onnxsmith.scripting.functions.signature import with_evaluated_annotations
-from onnxsmith.scripting.source.user_code import helpers_of
+from onnxsmith.scripting.source.outside import helpers_of
 from onnxsmith.scripting.staging.plain_outside import Script
 
 

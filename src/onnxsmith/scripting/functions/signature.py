@@ -24,12 +24,12 @@ from onnxsmith.types.annotations import (
     Annotation,
     AttributeAnnotation,
     choice_of_dtypes,
+    has_repeated_names,
     read_attribute_annotation,
     read_value_type,
     type_variable,
 )
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.named_sizes import has_repeated_names
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
 
 if TYPE_CHECKING:

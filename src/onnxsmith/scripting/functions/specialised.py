@@ -22,6 +22,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames
 from onnxsmith.errors import InputTypeError, OnnxsmithError
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction
+from onnxsmith.scripting.staging.script_values import Held
 
 MadeT = TypeVar("MadeT")
 
@@ -60,7 +61,7 @@ class Numbers:
     #: Numbers that the code needs when the model is made, and why.
     needed: dict[str, str] = field(default_factory=dict[str, str])
 
-    def is_input(self, name: str, value: object) -> bool:
+    def is_input(self, name: str, value: Held) -> bool:
         """True if an argument is a number that is an input, which the function does not need to know.
 
         Floats are inputs, and whole numbers are from their second value on: those decide axes, sizes and counts.
@@ -86,7 +87,7 @@ class Numbers:
             raise
 
 
-def refused_class(name: str, value: object) -> InputTypeError:
+def refused_class(name: str, value: Held) -> InputTypeError:
     """The error for a class of arrays of the user's."""
     return InputTypeError(
         f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",

@@ -21,7 +21,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
-from onnxsmith.graphs.declared_sizes import declared_in, ranges_of
+from onnxsmith.graphs.size_conditions import declared_in, ranges_of
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.bounds import Ranges
@@ -29,8 +29,8 @@ from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.functions.number_errors import division_of
-from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.outside import closure_of
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame

@@ -7,15 +7,22 @@ the parameters. For each a function is written that has these parameters and cal
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import linecache
 import types
-from typing import Any, TypeGuard, cast
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from onnxsmith.errors import CallError, boundary
 from onnxsmith.scripting.functions.signature import with_evaluated_annotations
 from onnxsmith.scripting.source.function_source import unwrapped
-from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.source.outside import is_user_code
 from onnxsmith.scripting.staging.script_values import Function
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.definition import ScriptDefinition
 
 _CALLED = "_called"
 
@@ -92,3 +99,50 @@ def _written(
     made.__name__, made.__qualname__, made.__doc__ = behind.__name__, behind.__qualname__, behind.__doc__
     made.__module__ = behind.__module__
     return made
+
+
+# -- `to_model` of a function that a decorator made of a script: `@timed` above `@script` --
+
+#: What a decorated function has of a script.
+_METHODS = ("to_model", "to_model_proto", "to_function_proto")
+
+
+def exports_of(script: ScriptDefinition) -> dict[str, Any]:
+    """The attributes of a script that decorators copy."""
+    return {name: _Export(weakref.ref(script), name) for name in _METHODS}
+
+
+class _Export:
+    """One such method, of whatever function has it."""
+
+    __slots__ = ("_name", "_script")
+
+    def __init__(self, script: Callable[[], ScriptDefinition | None], name: str) -> None:
+        self._script = script
+        self._name = name
+
+    @boundary
+    def __call__(self, **options: Any) -> Any:
+        script = self._script()
+        owners = [] if script is None else self._owners()
+        if script is None or len(owners) != 1 or script.parameters.has_self:
+            shown = "obj.method" if script is not None and script.parameters.has_self else "f"
+            raise CallError(
+                "this function was made of a script by a decorator, and is no script itself",
+                help=f"make it one: script({shown}).{self._name}(…), or write @script above the decorator",
+            )
+        plain = plain_function(owners[0])
+        assert plain is not None  # it wraps a script
+        made = type(script)(plain, **cast("dict[str, Any]", script.options))
+        return getattr(made, self._name)(**options)
+
+    def _owners(self) -> list[Function]:
+        """The functions that have this: what copies a `__dict__` does not tell into which."""
+        script, found = self._script(), dict[int, Function]()
+        for held in gc.get_referrers(self):
+            for each in gc.get_referrers(held) if isinstance(held, dict) else [held]:
+                attributes = cast("dict[str, object]", getattr(each, "__dict__", {}))
+                is_owner = type(attributes) is dict and attributes.get(self._name) is self
+                if is_owner and each is not script and callable(each):
+                    found[id(each)] = each
+        return list(found.values())

@@ -11,17 +11,92 @@ import ast
 import functools
 import inspect
 import linecache
+import re
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
-from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.source.private_names import has_private_names, mangle_private_names
+from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.source import Span, parse
+
+#: A name that begins with two underscores and does not end with two.
+_PRIVATE = re.compile(r"\b__\w*[^\W_]_?\b")
+#: The fields of nodes that hold names of variables and attributes.
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Name: ("id",),
+    ast.Attribute: ("attr",),
+    ast.arg: ("arg",),
+    ast.ExceptHandler: ("name",),
+    ast.MatchAs: ("name",),
+    ast.MatchStar: ("name",),
+    ast.MatchMapping: ("rest",),
+    ast.ImportFrom: ("module",),
+    ast.alias: ("name", "asname"),
+}
+
+
+def has_private_names(text: str) -> bool:
+    """True if names in a file's text may be private names of a class."""
+    return "class" in text and _PRIVATE.search(text) is not None
+
+
+def mangle_private_names(tree: ast.Module) -> None:
+    """Give the private names in all classes of a tree the names that Python gives them.
+
+    Functions that stand in a class itself keep their names: no code of a function takes them for a variable.
+    """
+    _Mangler().visit(tree)
+
+
+class _Mangler(ast.NodeVisitor):
+    def __init__(self) -> None:
+        self._class = ""
+        self._is_in_function = False
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ClassDef):
+            self._enter_class(node)
+            return
+        if self._class:
+            self._rename(node)
+        was_in_function = self._is_in_function
+        self._is_in_function = was_in_function or isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        )
+        self.generic_visit(node)
+        self._is_in_function = was_in_function
+
+    def _enter_class(self, node: ast.ClassDef) -> None:
+        for each in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(each)
+        outer = self._class, self._is_in_function
+        self._class, self._is_in_function = node.name.lstrip("_"), False
+        for each in node.body:
+            self.visit(each)
+        self._class, self._is_in_function = outer
+        if self._class and self._is_in_function:
+            node.name = self._mangled(node.name)
+
+    def _rename(self, node: ast.AST) -> None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if self._is_in_function:
+                node.name = self._mangled(node.name)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            node.names = [self._mangled(each) for each in node.names]
+        for field in _FIELDS.get(type(node), ()):
+            name = cast("str | None", getattr(node, field))
+            if name is not None:
+                setattr(node, field, self._mangled(name))
+
+    def _mangled(self, name: str) -> str:
+        is_private = name.startswith("__") and not name.endswith("__") and "." not in name
+        return f"_{self._class}{name}" if is_private else name
+
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 
@@ -253,3 +328,48 @@ def unwrapped(function: Callable[..., Any]) -> types.FunctionType | None:
     inner = inspect.unwrap(function) if callable(function) else function
     inner = inner.__func__ if isinstance(inner, types.MethodType) else inner
     return inner if isinstance(inner, types.FunctionType) else None
+
+
+# -- Notices that a file was edited after the code in it was imported: what runs and what is read differ
+# then --
+
+#: What was last written before is what was imported.
+_STARTED = time.time()
+
+
+def refuse_if_changed(function: types.FunctionType, node: FunctionNode) -> None:
+    """Raise SourceNotFoundError if the function runs other code than its file has now."""
+    code = function.__code__
+    entry = linecache.cache.get(code.co_filename)
+    written = entry[1] if entry is not None and len(entry) > 1 else None
+    if not isinstance(written, float) or written <= _STARTED or _is_rewritten(function, node):
+        return
+    text = "".join(linecache.getlines(code.co_filename))
+    compiled = _compiled(text, code.co_filename, future_flags(code))
+    if any(is_same_code(each, code) for each in compiled.get(code.co_name, ())):
+        return
+    raise SourceNotFoundError(
+        f"'{function.__name__}' was edited after it was imported: what runs is not what its file says",
+        help=f"import {function.__module__} again: start Python anew, or importlib.reload",
+    )
+
+
+@functools.lru_cache(maxsize=8)  # a file has many functions, and they are decorated one after the other
+def _compiled(text: str, file: str, flags: int) -> dict[str, list[types.CodeType]]:
+    """The code of all functions of a file, by name; none of a text that is no Python any more."""
+    found: dict[str, list[types.CodeType]] = {}
+    try:
+        module = compile(text, file, "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return found
+    for each in inner_code(module):
+        found.setdefault(each.co_name, []).append(each)
+    return found
+
+
+def _is_rewritten(function: types.FunctionType, node: FunctionNode) -> bool:
+    """True if a test runner has put other code in the place of an `assert`."""
+    loader: object = function.__globals__.get("__loader__")
+    return type(loader).__module__.startswith("_pytest") and any(
+        isinstance(each, ast.Assert) for each in ast.walk(node)
+    )

@@ -16,8 +16,7 @@ from typing import Any
 
 from onnxsmith.errors import SourceNotFoundError
 from onnxsmith.scripting.source.function_source import find_function
-from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.source.outside import closure_of, is_user_code
 
 #: Builtins and modules whose functions change nothing that a script could see.
 _BUILTINS = frozenset(

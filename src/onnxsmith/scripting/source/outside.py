@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import types
+from typing import cast
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.source import is_library
 
 
 def outside(function: types.FunctionType) -> dict[str, UserValue]:
@@ -35,3 +38,30 @@ def closure_of(function: types.FunctionType) -> dict[str, UserValue]:
         except ValueError:  # assigned later, or deleted
             continue
     return found
+
+
+# -- The functions of the user, and those of them that a function refers to --
+
+
+def is_user_code(function: types.FunctionType) -> bool:
+    """True if a function belongs to the user's program and not to a library."""
+    return not is_library(function.__code__.co_filename)
+
+
+def helpers_of(function: types.FunctionType) -> list[types.FunctionType]:
+    """The plain functions of the user's that a function refers to, and those that these refer to."""
+    found: dict[int, types.FunctionType] = {}
+    waiting = [function]
+    while waiting:
+        try:
+            outer = inspect.getclosurevars(waiting.pop())
+        except ValueError:  # a cell that is still empty
+            continue
+        for value in (*outer.nonlocals.values(), *outer.globals.values()):
+            plain = (
+                getattr(value, "function", None) if hasattr(type(cast(object, value)), "to_model") else value
+            )
+            if isinstance(plain, types.FunctionType) and id(plain) not in found and is_user_code(plain):
+                found[id(plain)] = plain
+                waiting.append(plain)
+    return list(found.values())

@@ -17,8 +17,14 @@ import numpy as np
 from onnxsmith.core.value import Array
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.statement_order import stores
-from onnxsmith.scripting.staging.array_tracking import arrays_of, has_array, sharing, track
-from onnxsmith.scripting.staging.ownership import held_around, live_after
+from onnxsmith.scripting.staging.array_tracking import (
+    arrays_of,
+    has_array,
+    held_around,
+    live_after,
+    sharing,
+    track,
+)
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import flatten
@@ -27,7 +33,7 @@ from onnxsmith.scripting.staging.watch import is_kept_unchanged
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: Methods that put an object into a container.
 _STORING = frozenset(["append", "extend", "insert", "add", "setdefault", "update", "appendleft", "put"])

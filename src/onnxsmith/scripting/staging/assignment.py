@@ -20,7 +20,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_caught
 from onnxsmith.scripting.staging.items import Place, Rows, place_of, rows_written
 from onnxsmith.scripting.staging.raised import open_raises
@@ -28,7 +28,7 @@ from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 
 #: What has elements that can be set.

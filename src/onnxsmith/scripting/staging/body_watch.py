@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from onnxsmith.core.body_watch import register_body_watch
+from onnxsmith.core.bodies import register_body_watch
 from onnxsmith.core.carried import Wall
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.staging.cells import CellValues

@@ -16,9 +16,10 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import NestingError
-from onnxsmith.scripting.analysis.effects import Names
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.analysis.facts import Names
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.array_aliases import track_arrays
+from onnxsmith.scripting.staging.array_tracking import Owners, live_after
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
@@ -27,7 +28,6 @@ from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, 
 from onnxsmith.scripting.staging.merge import LOOP_PATHS, MISSING, Merger, Unassigned
 from onnxsmith.scripting.staging.merged_arrays import MergedArrays
 from onnxsmith.scripting.staging.merged_tensors import active
-from onnxsmith.scripting.staging.ownership import Owners, live_after
 from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
@@ -39,7 +39,7 @@ from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: A model file nests about three messages per `If`, and protobuf reads a hundred.
 DEEPEST = 28

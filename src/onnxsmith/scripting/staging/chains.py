@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.scripting.analysis.names import assigned_names
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.branches import (
     SOME_PATH,
     dispatch,
@@ -29,7 +29,7 @@ from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: As many conditions are nested in one group. Rows in rows must stay within `branches.DEEPEST`.
 _IN_ONE_GROUP = 8

@@ -22,12 +22,11 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import Label, shown_as
 from onnxsmith.errors import OnnxsmithError, SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
-from onnxsmith.scripting.analysis.effects import Names, names_in
+from onnxsmith.scripting.analysis.facts import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.functions.binding import bind_call
-from onnxsmith.scripting.source.changed import refuse_if_changed
-from onnxsmith.scripting.source.function_source import find_function, head_span
+from onnxsmith.scripting.source.function_source import find_function, head_span, refuse_if_changed
 from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.call_stack import staging

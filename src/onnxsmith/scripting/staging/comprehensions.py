@@ -14,11 +14,10 @@ from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, TracedValueError
-from onnxsmith.scripting.analysis.effects import names_in
+from onnxsmith.scripting.analysis.facts import names_in
 from onnxsmith.scripting.analysis.rewrite import at
-from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode
-from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.source.trees import Bounded, walk
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.watch import Attempt

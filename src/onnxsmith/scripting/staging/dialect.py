@@ -13,7 +13,7 @@ from typing import Protocol
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
-from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.source.outside import is_user_code
 from onnxsmith.scripting.staging.script_values import Function, T
 
 

@@ -23,10 +23,10 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
-from onnxsmith.scripting.staging.asking import Asked, inner_loops_ask
+from onnxsmith.scripting.staging.array_tracking import live_after
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
 from onnxsmith.scripting.staging.carriers import PathEnd
@@ -34,19 +34,20 @@ from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
 from onnxsmith.scripting.staging.loop_aliases import Tangles
 from onnxsmith.scripting.staging.loop_state import (
+    Asked,
     State,
     StateLeaf,
     carried_states,
     carrier_state,
     cell_state,
     granted,
+    inner_loops_ask,
     open_shape,
     result_leaves,
     widened,
 )
 from onnxsmith.scripting.staging.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned
 from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME, active, make_dummy, needs_types, number_as
-from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import (
@@ -66,7 +67,7 @@ from onnxsmith.types.value_types import TensorType
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.iteration import Iteration
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 
 _ONLY_INSIDE = "it is assigned only in this loop, which may run zero times"

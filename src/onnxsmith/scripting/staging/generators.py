@@ -20,8 +20,8 @@ from onnxsmith.errors import TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.analysis.names import own_nodes
 from onnxsmith.scripting.analysis.rewrite import at
-from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode, head_span
+from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.structure import containers_in
 from onnxsmith.scripting.staging.watch import keep_unchanged

@@ -19,8 +19,8 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import MutationError
-from onnxsmith.scripting.analysis.effects import appended_name
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.analysis.facts import appended_name
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.items import Rows, appended_places, item_names
 from onnxsmith.scripting.staging.merged_tensors import active
@@ -32,7 +32,7 @@ from onnxsmith.types.value_types import SequenceType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: A loop that reads its empty lists is staged with as many combinations of element types.
 _MOST_TRIALS = 16

@@ -24,7 +24,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
+from onnxsmith.scripting.analysis.facts import NO_NAMES, Names
 from onnxsmith.scripting.staging.assignment import CHANGED_IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
@@ -50,7 +50,7 @@ from onnxsmith.types.value_types import OptionalType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 Slice: TypeAlias = "slice[Any, Any, Any]"
 #: An operand that is evaluated only where it is needed.

@@ -17,7 +17,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, TracedValueError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.runtime.tensor import EagerTensor
-from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.scripting.staging.attribute_values import (
     AttributeNumber,
     AttributeTensor,

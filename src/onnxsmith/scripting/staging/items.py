@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.source.trees import Bounded, walk
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import containers_in
@@ -22,7 +21,7 @@ from onnxsmith.scripting.staging.watch import is_kept_unchanged, is_row, kept_ro
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: A dict or list; what is between the brackets is asked of it as Python does.
 Items: TypeAlias = "dict[object, UserValue]"

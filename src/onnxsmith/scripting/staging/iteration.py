@@ -23,7 +23,7 @@ from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic
@@ -31,7 +31,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, describe_shape
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 
 #: Where an element stands: known, or counted by the model.

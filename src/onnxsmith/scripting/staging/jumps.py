@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.scripting.analysis.flow import Flow
+from onnxsmith.scripting.staging.frame import Frame
 from onnxsmith.scripting.staging.merge import MISSING
 from onnxsmith.scripting.staging.script_values import Held
 
@@ -56,3 +60,22 @@ def record(jump: Jump) -> dict[str, Held]:
     """A jump as data, which can be merged with that of another path."""
     flags: dict[str, Held] = {kind: jump.kind == kind for kind in KINDS}
     return {**flags, "value": jump.value if jump.kind == "return" else MISSING}
+
+
+# -- The interface of staging for its parts: the function that is staged, and a way to run statements of it
+# --
+
+
+class Stager(Protocol):
+    """Stages one call of one function; `function_stager` has the one that there is."""
+
+    frame: Frame
+    flow: Flow
+
+    def run(self, statements: Sequence[ast.stmt], leaf: Leaf, start: int = 0) -> Side:
+        """Carry out statements; the result is what the leaf makes of the end."""
+        ...
+
+    def assign_name(self, name: str, value: UserValue) -> None:
+        """Bind a variable; a new value of the graph takes its name."""
+        ...

@@ -13,13 +13,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from onnxsmith.core.carried import Carrier
+from onnxsmith.scripting.staging.array_tracking import Owners
 from onnxsmith.scripting.staging.carriers import PathEnd, carriers_in
 from onnxsmith.scripting.staging.loop_state import State
-from onnxsmith.scripting.staging.ownership import Owners
 from onnxsmith.scripting.staging.script_values import Held
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 _FROM_BEFORE = (
     "it may be one from before the loop, and only the model knows whether another variable holds it, too"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -15,9 +17,8 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
-from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.scripting.staging import perhaps
-from onnxsmith.scripting.staging.asking import Asked, ask_around
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
@@ -43,7 +44,28 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
+
+#: What inner loops ask for: variables, and a carrier like those that they become.
+Asked: TypeAlias = dict[str, Carrier]
+_LOOPS: ContextVar[tuple[Asked, ...]] = ContextVar("onnxsmith_loops_asked", default=())
+
+
+@contextmanager
+def inner_loops_ask(asked: Asked) -> Generator[None]:
+    """The body of a loop is staged in the block; what loops inside of it ask for is noted."""
+    token = _LOOPS.set((*_LOOPS.get(), asked))
+    try:
+        yield
+    finally:
+        _LOOPS.reset(token)
+
+
+def ask_around(name: str, like: Carrier) -> None:
+    """Ask the loop whose body is staged now to carry a variable as a carrier."""
+    loops = _LOOPS.get()
+    if loops:
+        loops[-1][name] = like
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.scripting.analysis.flow import is_endless
-from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, keeping_lists, names_from, picked
@@ -39,7 +39,7 @@ from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt, watch_path
 
 if TYPE_CHECKING:
-    from onnxsmith.scripting.staging.stager import Stager
+    from onnxsmith.scripting.staging.jumps import Stager
 
 #: A loop that runs now makes the model longer with every iteration.
 _MOST_ITERATIONS = 20_000

@@ -20,7 +20,7 @@ from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_nu
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError
-from onnxsmith.schema.inference.merging import Different, merge_types
+from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.scripting.staging import perhaps
 from onnxsmith.scripting.staging.carriers import PathEnd, lock_shared
 from onnxsmith.scripting.staging.merged_tensors import (

@@ -33,10 +33,10 @@ import numpy as np
 
 from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.carried import Carrier
-from onnxsmith.scripting.analysis.effects import Names
+from onnxsmith.scripting.analysis.facts import Names
 from onnxsmith.scripting.staging import pictures, shared_state
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
-from onnxsmith.scripting.staging.code_names import BY_TEXT, code_names
+from onnxsmith.scripting.staging.code_names import BY_TEXT, code_names, imported_by_code
 from onnxsmith.scripting.staging.known_types import (
     HARMLESS_MODULES,
     is_iterator,
@@ -51,7 +51,6 @@ from onnxsmith.scripting.staging.known_types import (
     is_vectorized,
     names_its_attributes,
 )
-from onnxsmith.scripting.staging.local_imports import imported_by_code
 from onnxsmith.scripting.staging.pictures import Picture
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction, Script
 from onnxsmith.source import is_library

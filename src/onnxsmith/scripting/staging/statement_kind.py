@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from onnxsmith.scripting.analysis.kinds import KINDS, StatementShape
-from onnxsmith.scripting.staging.jumps import NEXT, Leaf, Side
-from onnxsmith.scripting.staging.stager import Stager
+from onnxsmith.scripting.staging.jumps import NEXT, Leaf, Side, Stager
 
 
 class StatementKind(StatementShape, ABC):

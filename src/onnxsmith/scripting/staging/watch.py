@@ -24,13 +24,12 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
-from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
+from onnxsmith.scripting.analysis.facts import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
-from onnxsmith.scripting.staging.code_names import code_names
+from onnxsmith.scripting.staging.code_names import code_names, imported_by
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
-from onnxsmith.scripting.staging.local_imports import imported_by
 from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.reach import (
     Moving,

@@ -6,10 +6,9 @@ import numpy as np
 
 from onnxsmith.errors import InferenceError
 from onnxsmith.schema.inference import symbolic
-from onnxsmith.schema.inference.broadcasting import meet_dimension
+from onnxsmith.schema.inference.broadcasting import Different, meet_dimension, merge_types
 from onnxsmith.schema.inference.call import Call, Result, UnresolvedAttribute, counted, rule, tensor
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
-from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.types.value_types import Dimension, SequenceType, TensorType
 
 

@@ -6,10 +6,9 @@ from functools import reduce
 
 from onnxsmith.errors import InferenceError
 from onnxsmith.schema.inference import symbolic
-from onnxsmith.schema.inference.broadcasting import merge
+from onnxsmith.schema.inference.broadcasting import is_nothing, merge
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.inference.merging import is_nothing
 from onnxsmith.schema.inference.protobuf import read_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (

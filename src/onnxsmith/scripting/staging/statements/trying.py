@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import cast
 
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
+from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
+from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user
-from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side
+from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side, Stager
 from onnxsmith.scripting.staging.merge import Unassigned
-from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
 from onnxsmith.scripting.staging.statements.leaving import made_error
 
@@ -151,3 +153,57 @@ def _made_of(stager: Stager, made: ast.expr, name: str | None, error: BaseExcept
     finally:
         variables.pop(name, None)
         variables.update(before)
+
+
+# -- `with`: contexts are entered and left while the model is made, on paths that a tensor decides as well
+# --
+
+
+@statement_kind(ast.With)
+class Within(StatementKind):
+    """`with context as name: …`"""
+
+    def roots(self, statement: ast.stmt) -> Iterator[Root]:
+        assert isinstance(statement, ast.With)
+        for item in statement.items:
+            yield Root(item.context_expr)
+            if item.optional_vars is not None:
+                yield from target_roots(item.optional_vars)
+
+    def blocks(self, statement: ast.stmt) -> Iterable[Sequence[ast.stmt]]:
+        assert isinstance(statement, ast.With)
+        return (statement.body,)
+
+    def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
+        assert isinstance(statement, ast.With)
+        return not flow.can_fall_through(statement.body)
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        assert isinstance(statement, ast.With)
+        targets_of_items = [each.optional_vars for each in statement.items if each.optional_vars is not None]
+        bound = [name for each in targets_of_items for name in names_bound(each)]
+        inside = flow.live_into(statement.body, live, targets)
+        return inside.difference(bound).union(flow.reads(statement))
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        assert isinstance(statement, ast.With)
+        if not stager.flow.jumps(statement):
+            self._run(stager, statement, NOTHING)
+            return follow(NEXT)
+        # The contexts end before anything that follows, so that a jump out of them becomes data first.
+        leaf = recording(stager, statement, stager.flow.assigned([statement]))
+        return dispatch(stager, self._run(stager, statement, leaf), follow, statement)
+
+    def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
+        with ExitStack() as stack:
+            for item in statement.items:
+                held: object = stager.frame.evaluate(item.context_expr)
+                if not hasattr(held, "__enter__"):
+                    raise UnsupportedSyntaxError(
+                        f"{described_type(type(held))} is no context manager, which 'with' needs"
+                    ).locate(stager.frame.span(item.context_expr))
+                context = cast("AbstractContextManager[UserValue]", held)
+                value = stack.enter_context(context)
+                if item.optional_vars is not None:
+                    assign(stager, item.optional_vars, value)
+            return stager.run(statement.body, leaf)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnxsmith.runtime import engine, using
-from onnxsmith.runtime.convert import pack, unpack
+from onnxsmith.runtime.feeds import pack, unpack
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
 from tests.runtime.calls import call, find, floats, ints
