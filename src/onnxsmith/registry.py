@@ -51,7 +51,8 @@ class Registry(dict[K, V]):
 
     def get(self, key: K, default: V | None = None) -> V | None:  # pyright: ignore[reportIncompatibleMethodOverride]  # no other default is used
         """The entry of a key, or the default."""
-        return self[key] if key in self else default  # noqa: SIM401  # this is `get`
+        found = super().get(key)
+        return self[key] if found is None and key in self.index else default if found is None else found
 
     def loaded(self, key: K) -> V | None:
         """The entry of a key if its module is imported, else None."""

@@ -22,7 +22,13 @@ from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
 from onnxsmith.errors.telling import tell
 from onnxsmith.schema.bind import Bound, bind, check_types
-from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
+from onnxsmith.schema.definition import (
+    AttributeReference,
+    AttributeType,
+    OperatorDef,
+    Parameter,
+    parameter_at,
+)
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
@@ -37,7 +43,6 @@ from onnxsmith.schema.promote import (
     list_of_tensors,
     literal_array,
     natural_dtype,
-    parameter_at,
     resolve_literals,
 )
 from onnxsmith.source import unpack_count
@@ -299,7 +304,7 @@ def _type_of(lifted: Any) -> AnyValueType | None:
 
 def _is_sequence(op: OperatorDef, position: int, elements: Sequence[Any]) -> bool:
     """True if a list is an ONNX sequence: where nothing else is taken, or where its elements are no scalars."""
-    parameter = parameter_at(op, position)
+    parameter = parameter_at(op.inputs, position)
     types = () if parameter is None else parameter.types
     if not any(each.startswith("seq(") for each in types):
         return False
@@ -312,7 +317,7 @@ def _is_sequence(op: OperatorDef, position: int, elements: Sequence[Any]) -> boo
 
 
 def _takes_optional(op: OperatorDef, position: int) -> bool:
-    parameter = parameter_at(op, position)
+    parameter = parameter_at(op.inputs, position)
     return (
         parameter is None
         or not parameter.types
@@ -322,7 +327,7 @@ def _takes_optional(op: OperatorDef, position: int) -> bool:
 
 def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> Any:
     """Vectors of scalars, numpy scalars, and whatever says that it can be an array."""
-    parameter = parameter_at(op, position)
+    parameter = parameter_at(op.inputs, position)
     if isinstance(value, dict) and parameter is not None and any("map(" in each for each in parameter.types):
         return cast(Any, value)  # the maps of the ml domain
     place = input_place(op, position)

@@ -14,8 +14,8 @@ from onnxsmith.decompiling.literals import literal
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.sparse_tensor import SparseTensor
-from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.promote import parameter_at, resolve_literals
+from onnxsmith.schema.definition import OperatorDef, parameter_at
+from onnxsmith.schema.promote import resolve_literals
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 
@@ -99,7 +99,7 @@ class Constants:
         op = self._definition(node)
         if op is None or any(each.type in _GRAPHS for each in node.attributes.values()):
             return False
-        parameter = parameter_at(op, position)
+        parameter = parameter_at(op.inputs, position)
         if parameter is None or any(each.startswith(("seq(", "optional(")) for each in parameter.types):
             return False
         types: list[AnyValueType | None] = []

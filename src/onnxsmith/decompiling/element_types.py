@@ -11,8 +11,7 @@ from typing import Any, cast
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.promote import parameter_at
+from onnxsmith.schema.definition import OperatorDef, parameter_at
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
@@ -50,7 +49,7 @@ class ElementTypes:
             return
         bound: dict[str, DType] = {}
         for position, value in enumerate(node.inputs):
-            parameter = parameter_at(op, position)
+            parameter = parameter_at(op.inputs, position)
             dtype = None if value is None else self._dtypes.get(value)
             if parameter is not None and dtype is not None and parameter.is_homogeneous:
                 bound.setdefault(parameter.type_name, dtype)

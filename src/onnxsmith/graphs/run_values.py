@@ -33,8 +33,8 @@ def session_value(value: Any, name: str = "a number") -> Any:
     (array(3), True)
     """
     kind = value.__class__
-    if kind is np.ndarray:
-        return in_own_byte_order(value)
+    if kind is np.ndarray and value.dtype.isnative:
+        return value
     if kind in _NUMBERS:
         try:
             return np.array(value, _NUMBERS[kind])

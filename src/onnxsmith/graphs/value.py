@@ -35,17 +35,13 @@ class SymbolicValue(Value):
     record: ValueRecord
     made_in: GraphTarget
     place: Place | None
-    _known: Known
+    known: Known  # an attribute: every call asks for it
 
     def __init__(self, record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> None:
         self.record = record
-        self._known = known
+        self.known = known  # pyright: ignore[reportIncompatibleMethodOverride]  # see above
         self.made_in = scope
         self.place = place
-
-    @property
-    def known(self) -> Known:
-        return self._known
 
     @property
     def scope(self) -> GraphTarget:
@@ -74,7 +70,7 @@ class SymbolicValue(Value):
 class SymbolicTensor(SymbolicValue, Tensor):
     """A tensor of a graph."""
 
-    __slots__ = ("_known", "made_in", "place", "record")
+    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def as_number(self) -> Number:
         return number(self)
@@ -130,7 +126,7 @@ class SymbolicShape(SymbolicTensor):
 class SymbolicSequence(SymbolicValue, TensorSequence):
     """A sequence or optional of a graph."""
 
-    __slots__ = ("_known", "made_in", "place", "record")
+    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __repr__(self) -> str:
         return shown_text(f"<symbolic {self.known.type!r} {self.name}>")

@@ -14,6 +14,7 @@ import onnx
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import (
+    CPU,
     ByOperator,
     Check,
     CheckAtOnce,
@@ -21,7 +22,7 @@ from onnxsmith.runtime.facts.fact import (
     Refusal,
     Requirement,
     Rewrite,
-    facts_for,
+    facts_of,
 )
 from onnxsmith.runtime.facts.gating import gate, guard
 from onnxsmith.runtime.folded_branches import keep_from_folding
@@ -29,7 +30,6 @@ from onnxsmith.types.dtypes import DType
 
 #: Metadata of nodes that stand for one that a fact concerned: which fact.
 FACT_KEY = "onnxsmith.fact"
-CPU = "CPUExecutionProvider"
 #: The first opset whose Cast the runtime has: there is no check without one.
 _OLDEST_CHECKS = 6
 #: Where conditions are checked under which an operator is right.
@@ -82,8 +82,7 @@ def guarded(model: onnx.ModelProto, version: tuple[int, ...], operators: Set[str
     """
     rules: dict[tuple[str, str], Rule] = {}
     for operator in operators:
-        facts = facts_for("onnxruntime", version, CPU).get(("", operator), ())
-        checks = [each for each in facts if isinstance(each.remedy, Check)]
+        checks = [each for each in facts_of(("", operator), version) if isinstance(each.remedy, Check)]
         if checks:
             rules["", operator] = _guard(checks)
     return rewrite(model, rules).model if rules else model
@@ -117,10 +116,10 @@ def rules_for(
     version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph", is_kept: bool = False
 ) -> Rules:
     """How each operator is met that a version of ONNX Runtime shows facts for."""
-    facts = facts_for("onnxruntime", version, provider)
 
     def find(operator: tuple[str, str]) -> Rule | None:
-        met = [each for each in facts.get(operator, ()) if not _is_left_out(each, checks)]
+        facts = facts_of(operator, version, provider)
+        met = [each for each in facts if not _is_left_out(each, checks)]
         return rule_of(met, is_kept=is_kept) if met else None
 
     return ByOperator(find)
@@ -132,11 +131,8 @@ def _is_left_out(fact: Fact, checks: Checks) -> bool:
     return checks == "nowhere" or fact.remedy.at_once is not None
 
 
-def checks_at_once(
-    version: tuple[int, ...], domain: str, operator: str, dtype: DType | None
-) -> list[CheckAtOnce]:
+def checks_at_once(facts: Sequence[Fact], dtype: DType | None) -> list[CheckAtOnce]:
     """The checks of an operator that cost less on arrays than in a graph; `dtype` is that of the first input."""
-    facts = facts_for("onnxruntime", version, CPU).get((domain, operator), ())
     remedies = [each.remedy for each in facts if isinstance(each.remedy, Check) and each.takes(dtype)]
     return [each.at_once for each in remedies if each.at_once is not None]
 

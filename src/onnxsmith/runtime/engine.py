@@ -20,8 +20,8 @@ from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFai
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
-from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
-from onnxsmith.runtime.facts.fact import CheckAtOnce
+from onnxsmith.runtime.adapting import Refused, checks_at_once
+from onnxsmith.runtime.facts.fact import CheckAtOnce, facts_of
 from onnxsmith.runtime.failure import (
     NoReference,
     not_runnable,
@@ -186,7 +186,8 @@ def build(call: Call, settings: Settings) -> Runner:
         return runner
     first = call.input_types[0] if call.input_types else None
     dtype = first if isinstance(first, DType) else None
-    checks = checks_at_once(onnxruntime_api.version(), call.op.domain, call.op.name, dtype)
+    facts = facts_of((call.op.domain, call.op.name), onnxruntime_api.version())
+    checks = checks_at_once(facts, dtype) if facts else ()
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
 
 
@@ -251,7 +252,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
     """As any model: as it is, or in the first other form that ONNX Runtime takes."""
     # In a late opset there are more operators to meet the runtime's mistakes with.
     operator = call.op.domain, call.op.name
-    has_facts = operator in rules_for(onnxruntime_api.version())
+    has_facts = bool(facts_of(operator, onnxruntime_api.version()))
     model = SessionModel(single_node.make_model(call, is_late=has_facts))
     threads = settings.intra_op_threads or threads_for(call.op)
     has_bodies = call.opset_version is not None

@@ -16,8 +16,8 @@ from onnxsmith.graphs.rewriting.rewrite import Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.run_values import Run
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import CPU, FACT_KEY, Refused, rule_of
-from onnxsmith.runtime.facts.fact import ByOperator, facts_for
+from onnxsmith.runtime.adapting import FACT_KEY, Refused, rule_of
+from onnxsmith.runtime.facts.fact import ByOperator, facts_of
 from onnxsmith.runtime.isolated import isolated_session
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.opening import weight_reader
@@ -80,10 +80,9 @@ def _named(node: NodeNote) -> str:
 @functools.cache
 def ordinary_rules(version: tuple[int, ...]) -> Rules:
     """How operators are met that are wrong on inputs as users have them."""
-    facts = facts_for("onnxruntime", version, CPU)
 
     def find(operator: tuple[str, str]) -> Rule | None:
-        ordinary = [each for each in facts.get(operator, ()) if each.is_ordinary]
+        ordinary = [each for each in facts_of(operator, version) if each.is_ordinary]
         return rule_of(ordinary, is_kept=True) if ordinary else None
 
     return ByOperator(find)

@@ -37,7 +37,8 @@ from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measu
 from onnxsmith.graphs.run_values import Array
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import CPU, Checks, Refused, adapt, rules_for
+from onnxsmith.runtime.adapting import Checks, Refused, adapt
+from onnxsmith.runtime.facts.fact import CPU, facts_of
 from onnxsmith.runtime.onnxruntime_api import OrtValue
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.types.dtypes import DType
@@ -139,7 +140,8 @@ def open_session(
     wanted, for a file, and not the session. `operators` are all that the model has, where that is known.
     """
     # First: the facts, too, are met in each call of a function.
-    refuse_past_measure(model.proto)
+    if model.proto.functions:
+        refuse_past_measure(model.proto)
     if operators is None:
         operators = operators_of(model.proto)
     model = _with_all_outputs(
@@ -149,8 +151,7 @@ def open_session(
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()
-        rules = rules_for(version, checks=checks)
-        if _BRANCH in operators or any(each in rules for each in operators):
+        if _BRANCH in operators or any(facts_of(each, version) for each in operators):
             result = adapt(model.proto, version, weight_reader(model), checks=checks, is_kept=is_kept)
             if result.edits:
                 model, edits = replace(model, proto=result.model), result.edits

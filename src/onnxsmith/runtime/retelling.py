@@ -27,8 +27,7 @@ from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 from onnxsmith.schema import registry
-from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference.signature import parameter_at
+from onnxsmith.schema.definition import OperatorDef, parameter_at
 
 #: Makes a session of a model; raises Refused, or what ONNX Runtime raises.
 Opener: TypeAlias = Callable[[SessionModel], Opened]

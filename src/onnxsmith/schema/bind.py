@@ -24,8 +24,7 @@ from onnxsmith.errors import (
     UnknownAttributeError,
 )
 from onnxsmith.schema.attributes import guess_attribute, read_attribute
-from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
-from onnxsmith.schema.promote import parameter_at
+from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter, parameter_at
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 _OUTPUTS = re.compile("outputs_+")
@@ -89,7 +88,7 @@ def python_name(name: str) -> str:
 def bind(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
     """Sort the arguments of a call into inputs and attributes, or say what is wrong with them."""
     plan = layout(op)
-    if not kwargs and plan.is_simple and plan.fixed == len(args) and None not in map(_is_none, args):
+    if not kwargs and plan.is_simple and plan.fixed == len(args) and not any(each is None for each in args):
         return Bound(list(args), {}, plan.default_outputs)
     if not op.is_known:
         return _bind_unknown(op, args, kwargs)
@@ -131,11 +130,6 @@ def check_node(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, 
             raise _unknown_keyword(op, plan, name)
         read_attribute(op, op.attributes[name], value)
     _check_required(op, plan, given, attributes)
-
-
-def _is_none(value: Any) -> bool | None:
-    # Used with `None not in map(...)`: identity, never ==, which tensors and arrays overload.
-    return None if value is None else True
 
 
 def _bind_unknown(op: OperatorDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
@@ -268,7 +262,7 @@ def check_types(op: OperatorDef, types: Sequence[AnyValueType | None]) -> None:
     for position, name in enumerate(key[1]):
         if not name:
             continue
-        parameter = parameter_at(op, position)
+        parameter = parameter_at(op.inputs, position)
         if parameter is None:
             continue
         if parameter.types and name not in parameter.types:
@@ -314,7 +308,7 @@ _FLOAT64 = ";\nnumpy makes float64 of Python's floats: np.array(…, np.float32)
 
 def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> MixedDTypesError:
     (first_position, first_name), (second_position, second_name) = first, second
-    names = [parameter_at(op, each) for each in (first_position, second_position)]
+    names = [parameter_at(op.inputs, each) for each in (first_position, second_position)]
     left, right = ("?" if each is None else each.name for each in names)
     if left == right:  # two of a variadic input
         left, right = f"{left}[{first_position}]", f"{right}[{second_position}]"

@@ -6,7 +6,7 @@ Where they come from (onnx, ONNX Runtime, a user) is not known here, nor what is
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -104,3 +104,10 @@ class OperatorDef:
 
     def __repr__(self) -> str:
         return f"<operator {self.qualified_name}-{self.since_version}>"
+
+
+def parameter_at(parameters: Sequence[Parameter], position: int) -> Parameter | None:
+    """The formal parameter at a position; the last one repeats when it is variadic."""
+    if position < len(parameters):
+        return parameters[position]
+    return parameters[-1] if parameters and parameters[-1].option == "variadic" else None

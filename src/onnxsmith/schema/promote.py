@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
-from onnxsmith.schema.definition import OperatorDef, Parameter
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
 from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
@@ -54,14 +54,14 @@ def resolve_literals(
     result: dict[int, Resolved] = {}
     by_variable: dict[str, list[int]] = {}
     for position in literals:
-        parameter = parameter_at(op, position)
+        parameter = parameter_at(op.inputs, position)
         variable = (
             parameter.type_name if parameter is not None and parameter.is_homogeneous else f"#{position}"
         )
         by_variable.setdefault(variable, []).append(position)
     for variable, positions in by_variable.items():
         met = _tensor_of(op, variable, types)
-        parameter = parameter_at(op, positions[0])
+        parameter = parameter_at(op.inputs, positions[0])
         resolved = (
             met if met is not None else _own_type(op, parameter, [literals[each] for each in positions])
         )
@@ -70,17 +70,10 @@ def resolve_literals(
     return result
 
 
-def parameter_at(op: OperatorDef, position: int) -> Parameter | None:
-    """The formal input at a position; a variadic one stands for all the rest."""
-    if position < len(op.inputs):
-        return op.inputs[position]
-    return op.inputs[-1] if op.inputs and op.inputs[-1].option == "variadic" else None
-
-
 def _tensor_of(op: OperatorDef, variable: str, types: Sequence[AnyValueType | None]) -> Resolved | None:
     unknown: Like | None = None
     for position, each in enumerate(types):
-        parameter = parameter_at(op, position)
+        parameter = parameter_at(op.inputs, position)
         if parameter is None or parameter.type_name != variable or not isinstance(each, TensorType):
             continue
         if each.dtype is not None:
@@ -156,7 +149,7 @@ def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> n
 
 def input_place(op: OperatorDef, position: int) -> Place:
     """An input of an operator as the place of a value."""
-    parameter = parameter_at(op, position)
+    parameter = parameter_at(op.inputs, position)
     name = "an input" if parameter is None else f"'{parameter.name}'"
     return Place(op.qualified_name, name, ("input", position))
 

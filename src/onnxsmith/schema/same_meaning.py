@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from onnxsmith.schema import registry
-from onnxsmith.schema.definition import OperatorDef, Parameter
-from onnxsmith.schema.inference.signature import parameter_at
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
 
 #: Versions whose signature is that of the one before, with another meaning.
 _CHANGED: dict[tuple[str, int], str] = {

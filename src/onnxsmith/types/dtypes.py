@@ -86,7 +86,7 @@ class DType(enum.IntEnum):
     def __str__(self) -> str:
         return self.spelling
 
-    @property
+    @functools.cached_property
     def numpy(self) -> np.dtype[Any]:
         """The numpy dtype that holds it (`object` for strings, ml_dtypes' for what numpy lacks).
 
@@ -97,7 +97,7 @@ class DType(enum.IntEnum):
         found = _FACTS[self].numpy
         return _extended_dtypes()[self] if found is None else found
 
-    @property
+    @functools.cached_property
     def onnx_name(self) -> str:
         """ONNX's word for it in type strings: `float` in `tensor(float)`.
 
@@ -107,7 +107,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].onnx_name
 
-    @property
+    @functools.cached_property
     def spelling(self) -> str:
         """The word Python users know it by: `float32`.
 
@@ -117,7 +117,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].spelling
 
-    @property
+    @functools.cached_property
     def kind(self) -> Kind:
         """The family that it belongs to.
 
@@ -127,7 +127,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].kind
 
-    @property
+    @functools.cached_property
     def bits(self) -> int:
         """How many bits one element takes in a model; 0 for strings.
 
@@ -137,7 +137,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].bits
 
-    @property
+    @functools.cached_property
     def ir_version(self) -> int:
         """The IR version that it came with: a model that holds it needs at least this one.
 
@@ -147,7 +147,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].ir_version
 
-    @property
+    @functools.cached_property
     def is_float(self) -> bool:
         """True if its elements are floating-point numbers.
 
@@ -157,7 +157,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].kind == "float"
 
-    @property
+    @functools.cached_property
     def is_integer(self) -> bool:
         """True if its elements are whole numbers.
 
@@ -167,7 +167,7 @@ class DType(enum.IntEnum):
         """
         return _FACTS[self].kind in ("signed", "unsigned")
 
-    @property
+    @functools.cached_property
     def is_native(self) -> bool:
         """True if numpy itself has it, so that every library reads such an array.
 

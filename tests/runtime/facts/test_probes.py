@@ -144,8 +144,8 @@ def test_facts_end_with_their_versions() -> None:
 
 def test_checks_on_arrays_are_for_their_element_types() -> None:
     old = (1, 24)
-    assert checks_at_once(old, "", "Div", DType.INT8)
-    assert not checks_at_once(old, "", "Div", DType.FLOAT), "a float has a quotient over 0"
+    assert checks_at_once(table.facts_of(("", "Div"), old), DType.INT8)
+    assert not checks_at_once(table.facts_of(("", "Div"), old), DType.FLOAT), "a float has a quotient over 0"
 
 
 def test_a_seed_in_an_old_opset_is_refused() -> None:

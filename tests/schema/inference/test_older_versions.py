@@ -11,11 +11,10 @@ from onnx import numpy_helper
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
 from onnxsmith.schema.attributes import read_attribute
-from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.definition import OperatorDef, parameter_at
 from onnxsmith.schema.inference import Known, infer
 from onnxsmith.schema.inference.call import Call, find_rule
 from onnxsmith.schema.inference.infer import infer_by_onnx
-from onnxsmith.schema.inference.signature import parameter_at
 from tests.schema.inference.graphs import constant, disagreement, node_cases, opset_versions
 from tests.schema.inference.test_node_cases import ONNX_IS_WRONG, says_less
 

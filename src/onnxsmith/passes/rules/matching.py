@@ -31,7 +31,7 @@ from onnxsmith.passes.rules.pattern import (
 )
 from onnxsmith.passes.rules.same_functions import has_functions
 from onnxsmith.passes.values import is_read, rank
-from onnxsmith.schema.inference.signature import parameter_at
+from onnxsmith.schema.definition import parameter_at
 
 #: Steps that looking for one pattern at one node may take, and more for each node of the pattern.
 _MOST_STEPS = 1000

@@ -17,10 +17,9 @@ from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
 from onnxsmith.passes.values import Array, dimensions, has_graphs
-from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.definition import OperatorDef, parameter_at
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.value_types import AnyValueType
 

@@ -11,8 +11,7 @@ from onnxsmith.errors import VersionConversionError
 from onnxsmith.graphs.edits import NodeNote
 from onnxsmith.passes.versions.step import DECLARE_TYPES, Refusal
 from onnxsmith.schema.bind import spelled
-from onnxsmith.schema.definition import OperatorDef, Parameter
-from onnxsmith.schema.inference.signature import parameter_at
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
 from onnxsmith.schema.same_meaning import Use
 
 #: So many nodes are told of in one error.

@@ -11,14 +11,14 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack
 
 from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.registry import Registry
 from onnxsmith.types.dtypes import DType
 
-Engine: TypeAlias = Literal["onnxruntime", "reference"]
+CPU = "CPUExecutionProvider"
 
 
 class Requirement(NamedTuple):
@@ -106,8 +106,7 @@ class Fact:
     until: int | None = None
     #: The element types of the first input that it concerns; None for all.
     dtypes: frozenset[DType] | None = None
-    engine: Engine = "onnxruntime"
-    provider: str = "CPUExecutionProvider"
+    provider: str = CPU
     #: The first version of the engine that shows it, and the last; None while every later one is taken to.
     first: str = "1.20"
     last: str | None = None
@@ -246,15 +245,7 @@ def _keys() -> Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]:
 
 
 @functools.cache
-def facts_for(engine: Engine, version: tuple[int, ...], provider: str) -> ByOperator[Sequence[Fact]]:
-    """The facts that a version of an engine shows on a provider."""
-
-    def find(operator: tuple[str, str]) -> Sequence[Fact] | None:
-        facts = [each for key in _keys().get(operator, ()) for each in FACTS[key]]
-        return [
-            each
-            for each in facts
-            if each.engine == engine and each.provider == provider and each.holds_for(version)
-        ] or None
-
-    return ByOperator(find)
+def facts_of(operator: tuple[str, str], version: tuple[int, ...], provider: str = CPU) -> Sequence[Fact]:
+    """The facts of an operator that a version of ONNX Runtime shows on a provider."""
+    facts = [each for key in _keys().get(operator, ()) for each in FACTS[key]]
+    return [each for each in facts if each.provider == provider and each.holds_for(version)]

@@ -12,9 +12,8 @@ import numpy as np
 
 from onnxsmith.errors import AttributeValueError, GivenCulprit, OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.registry import Registry
-from onnxsmith.schema.definition import AttributeReference, OperatorDef
+from onnxsmith.schema.definition import AttributeReference, OperatorDef, parameter_at
 from onnxsmith.schema.inference.known import BodyOutputs, Known
-from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_shape
 

@@ -90,7 +90,7 @@ def _entries(known: Known | None) -> tuple[int, list[Dimension]] | None:
     return data.ndim, data.tolist() if data.ndim else [data.item()]
 
 
-_INTEGER_DTYPES = (DType.INT64, DType.INT32)
+_INTEGER_DTYPES = frozenset({DType.INT64, DType.INT32})
 
 
 def _by_entries(function: Callable[..., Any], columns: Sequence[tuple[int, list[Dimension]]]) -> Data:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxsmith.errors import InferenceError
-from onnxsmith.schema.definition import AttributeType, OperatorDef
+from onnxsmith.schema.definition import AttributeType, OperatorDef, parameter_at
 from onnxsmith.schema.inference.call import (
     Call,
     Result,
@@ -28,7 +28,6 @@ from onnxsmith.schema.inference.protobuf import make_attribute, make_tensor, mak
 from onnxsmith.schema.inference.signature import (
     bind_type_variables,
     outputs_by_signature,
-    parameter_at,
     without_shape,
 )
 from onnxsmith.types.value_types import (

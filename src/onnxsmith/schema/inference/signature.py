@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnxsmith.schema.definition import OperatorDef, Parameter
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
@@ -18,15 +18,6 @@ from onnxsmith.types.value_types import (
     TensorType,
     parse_onnx_type,
 )
-
-
-def parameter_at(parameters: Sequence[Parameter], position: int) -> Parameter | None:
-    """The formal parameter at a position; the last one repeats when it is variadic."""
-    if position < len(parameters):
-        return parameters[position]
-    if parameters and parameters[-1].option == "variadic":
-        return parameters[-1]
-    return None
 
 
 def bind_type_variables(op: OperatorDef, inputs: Sequence[Known | None]) -> dict[str, AnyValueType]:
