@@ -23,6 +23,7 @@ from onnxsmith.graphs.function import FunctionBody
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import is_harmless
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Place
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 from tests.core.counting import Count, count_nodes, size_of, total
@@ -147,6 +148,7 @@ class CountingTarget:
         self.count = Count()
         self.is_harmless = parent is not None
         self.home = self
+        self.caller: Place | None = None
         self._dimensions: list[str] = []
         #: Constants of a function are nodes, one for equal ones that can be seen.
         self._constants: dict[Any, CountedTensor] = {}

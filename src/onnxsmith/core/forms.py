@@ -29,6 +29,8 @@ _LIMIT = 4096
 _LONGEST = 64
 
 _LITERALS = frozenset({int, float, bool})
+#: The classes of values that stand in a form by what is known of them; of each, one was seen.
+_symbolic_kinds: set[type] = set()
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -98,16 +100,19 @@ def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, 
     key: list[object] = [operator.definition, operator.version]
     for each in args:
         kind = type(each)
-        if kind in _LITERALS:
+        if kind in _symbolic_kinds:
+            known = cast(Value, each).known
+            if known.data is not None:
+                return None
+            key.append(known)
+        elif kind in _LITERALS:
             if each != each:
                 return None
             # Zero has a sign, which a comparison does not see.
             key += (kind, each) if each else (kind, repr(each))
         elif isinstance(each, Value) and each.is_symbolic and not isinstance(each, NumberValue):
-            known = each.known
-            if known.data is not None:
-                return None
-            key.append(known)
+            _symbolic_kinds.add(kind)
+            return form_key(operator, args, kwargs)
         elif kind is np.ndarray:
             array = cast("Array", each)
             key += (kind, array.dtype, array.shape)

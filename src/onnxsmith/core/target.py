@@ -129,6 +129,9 @@ class RecordingTarget(Target, Protocol):
     names, functions) goes back to where it was when what `checkpoint` gave is called.
     """
 
+    #: The place in the user's code of the next call, where the front end knows it; None for the stack to be read.
+    caller: Place | None
+
     @property
     def depth(self) -> int:
         """How many graphs are around it; a draft is as deep as its graph."""

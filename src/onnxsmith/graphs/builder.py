@@ -74,6 +74,7 @@ class GraphTarget:
         self.inputs: list[ValueRecord] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.is_finished = False
+        self.caller: Place | None = None
         #: Whether all calls in it may be made where nobody needs them; nobody asks that of an outermost graph.
         self.is_harmless = parent is not None
         #: Whether it reads a tensor of a graph around it whose element type is not known.
@@ -137,7 +138,7 @@ class GraphTarget:
         ]
         program = self.program
         program.opsets.use(op, version)
-        place = self.place()
+        place = self.caller or self.place()
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
         self.nodes.append(

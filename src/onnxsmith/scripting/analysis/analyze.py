@@ -169,8 +169,11 @@ def _analysis(
         returned = ast.Return(node.body)
         body: list[ast.stmt] = [ast.copy_location(returned, node.body)]
     else:
-        body = with_branches(node.body)
+        body = node.body
     facts = FactTable(body)
+    if facts.has_scope and (rewritten := with_branches(body)) is not body:  # a `match` counts as a scope
+        body = rewritten
+        facts = FactTable(body)
     if facts.may_be_unsupported and shared_around is None:
         _refuse_unsupported(node, file, name, allowed)
     parameters = parameter_names(node.args)

@@ -35,6 +35,7 @@ class Flow:
     #: Variables that inner functions assign: they are in one place for all, and no path has its own.
     shared: Names = frozenset()
     _jumps: dict[int, Jumps] = field(default_factory=dict[int, Jumps])
+    _wherever: dict[int, Names] = field(default_factory=dict[int, Names])
 
     # -- names -----------------------------------------------------------------------------------------
 
@@ -102,6 +103,18 @@ class Flow:
                 return self._targets[id(statement)].continues | self._always
             case _:
                 return _NOTHING
+
+    def live_wherever(self, statement: ast.stmt) -> Names:
+        """Names that may still be read after a statement, wherever control goes from it."""
+        found = self._wherever.get(id(statement))
+        if found is None:
+            found = self.live_after(statement)
+            targets = self._targets[id(statement)]
+            found = found.union(targets.breaks, targets.continues)
+            if isinstance(statement, ast.For | ast.While):
+                found = found | self.live_in_loop(statement)
+            self._wherever[id(statement)] = found
+        return found
 
     @cached_property
     def _live(self) -> dict[int, Names]:

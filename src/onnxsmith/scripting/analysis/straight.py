@@ -134,21 +134,19 @@ class _Reader:
         arguments = code[1::2]
         handlers = _HANDLERS
         argument = 0
-        for index, operation in enumerate(code[::2]):
-            if operation == _CACHE:
-                continue
+        if not _READ.issuperset(code[::2]):
+            raise _NotStraight
+        # Three of four instructions are room for the interpreter's caches.
+        for index, operation in [each for each in enumerate(code[::2]) if each[1] != _CACHE]:
             argument = argument << 8 | arguments[index]
             if operation == _EXTENDED_ARG:
                 continue
-            handle = handlers.get(operation)
-            if handle is None:
-                raise _NotStraight
             if self._is_run_open and operation not in _STORES:
                 if operation == _POP_TOP and not self._is_reversed:
                     raise _NotStraight  # `_, _ = f(x)`: from 3.13 on only the last store is left
                 self.end_run()
             self.offset = 2 * index
-            handle(self, argument)
+            handlers[operation](self, argument)
             argument = 0
 
     def finished(self) -> StraightCode:
@@ -242,9 +240,9 @@ class _Reader:
         self.stack.append(Result(self.offset))
 
     def call(self, count: int) -> None:
-        self.take(count)
         # Below the arguments stand the function and an empty place for what it may be bound to, in either order.
-        callee = next((each for each in self.take(2) if each is not None), None)
+        function, bound = self.take(count + 2)[:2]
+        callee = bound if function is None else function
         if not isinstance(callee, _Outside):
             raise _NotStraight
         self.called[callee.chain] = None
@@ -407,3 +405,4 @@ _STORES = frozenset(
 _CACHE = opcode.opmap["CACHE"]
 _POP_TOP = opcode.opmap["POP_TOP"]
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
+_READ = frozenset([*_HANDLERS, _CACHE, _EXTENDED_ARG])

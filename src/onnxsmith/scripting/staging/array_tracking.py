@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxsmith.core.carried import Carrier
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.value import Array
+from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.staging.carriers import SHARED
 from onnxsmith.scripting.staging.reach import Reach
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def has_array(value: Held) -> bool:
     """True if an array is in a value, or is the value."""
-    return any(True for _ in arrays_of(value))
+    return not isinstance(value, Value) and any(True for _ in arrays_of(value))
 
 
 def arrays_of(value: Held) -> Iterator[Array]:
@@ -192,10 +192,7 @@ class Owners:
 
 def live_after(stager: Stager, place: ast.stmt) -> frozenset[str]:
     """The variables that may still be read after a statement, wherever control goes from it."""
-    flow = stager.flow
-    kinds = ("next", "break", "continue")
-    live = frozenset[str]().union(*(flow.live_after_jump(place, kind) for kind in kinds))
-    return live | flow.live_in_loop(place) if isinstance(place, ast.For | ast.While) else live
+    return stager.flow.live_wherever(place)
 
 
 def held_around(frame: Frame) -> list[tuple[str, object]]:

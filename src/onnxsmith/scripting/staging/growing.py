@@ -232,9 +232,11 @@ def refuse_lost(
     before cannot become something else on one path alone.
     """
     for name, value in before.items():
+        if type(value) is not list:
+            continue
         now = frame.variables.get(name)
         is_grown = _is_sequence(now) or (isinstance(now, Carrier) and hasattr(now, "append"))
-        if type(value) is list and is_grown and name not in merged and name in live:
+        if is_grown and name not in merged and name in live:
             raise MutationError(
                 f"'{name}' is changed inside this, and only the model knows whether and how often it runs",
                 help=f"append to '{name}' in one loop that is always reached, with the condition inside it",

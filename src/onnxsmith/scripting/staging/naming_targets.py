@@ -52,10 +52,12 @@ class NamingTarget:
 
     def finish(self) -> None:
         """Give the last names."""
+        self._scope.caller = None
         self._reach(sys.maxsize)
 
     def note(self, result: UserValue) -> None:
         """Take note of what a script that the user's code calls now gives."""
+        self._scope.caller = None
         self._advance()
         self._take(result if isinstance(result, tuple) else (result,))
 
@@ -80,8 +82,19 @@ class NamingTarget:
 
     @property
     def recording(self) -> RecordingTarget:
-        self._advance()
-        return self._scope
+        scope = self._scope
+        # Most calls are made by the code itself: above it are the operator, `call`, and this.
+        frame = sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack cheaply
+        if frame.f_code is not self._code:
+            scope.caller = None
+            self._advance()
+            return scope
+        offset = frame.f_lasti
+        if offset > self._offset:
+            self._reach(offset)
+            self._offset = offset
+        scope.caller = (self._code, offset)
+        return scope
 
     @property
     def operators(self) -> StandardOperators:
@@ -179,6 +192,7 @@ class CallNaming(NamingTarget):
 
     def stop(self, traceback: types.TracebackType | None) -> None:
         """Give the last names where an error has ended the code: not that of the statement it comes from."""
+        self._scope.caller = None
         while traceback is not None and traceback.tb_frame.f_code is not self._code:
             traceback = traceback.tb_next
         if traceback is not None and traceback.tb_lasti > self._offset:

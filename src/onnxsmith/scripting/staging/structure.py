@@ -79,6 +79,8 @@ def as_carried(value: Held) -> Held:
 
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
     """The parts of a container, with the key of each; None for a value that is no container."""
+    if isinstance(value, Value):  # most are
+        return None
     if isinstance(value, tuple | list):
         names: Sequence[Any] = getattr(value, "_fields", range(len(value)))
         return list(zip(names, value, strict=True))

@@ -424,7 +424,8 @@ def watch_call(frame: Scope, arguments: Mapping[str, object]) -> Path | _Nothing
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
     names = analysis.facts.all_names
-    values = {**dict(imported_by(analysis.body)), **values_of(frame, names.variables), **arguments}
+    imported = imported_by(analysis.body) if analysis.facts.has_scope else ()  # an import counts as a scope
+    values = {**dict(imported), **values_of(frame, names.variables), **arguments}
     return _watch(frame, values, names, analysis.node, is_call=True)
 
 
