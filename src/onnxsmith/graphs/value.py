@@ -67,10 +67,10 @@ class SymbolicValue(Value):
 
 
 @shown_as("Tensor")
-class SymbolicTensor(SymbolicValue, Tensor):
+class SymbolicTensor(SymbolicValue, Tensor):  # pyright: ignore[reportIncompatibleVariableOverride]  # `known`
     """A tensor of a graph."""
 
-    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]
+    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]  # `known`
 
     def as_number(self) -> Number:
         return number(self)
@@ -123,10 +123,10 @@ class SymbolicShape(SymbolicTensor):
 
 
 @shown_as("sequence")
-class SymbolicSequence(SymbolicValue, TensorSequence):
+class SymbolicSequence(SymbolicValue, TensorSequence):  # pyright: ignore[reportIncompatibleVariableOverride]  # `known`
     """A sequence or optional of a graph."""
 
-    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]
+    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]  # `known`
 
     def __repr__(self) -> str:
         return shown_text(f"<symbolic {self.known.type!r} {self.name}>")
