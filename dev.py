@@ -69,7 +69,7 @@ NEWER_TESTS = (
     *LANGUAGE_TESTS,
     "tests/graphs",
     "tests/types",
-    "tests/numpy/staging",
+    "tests/scripting/dialects/numpy",
     "tests/numpy/ufuncs",
     "tests/numpy/test_every_argument.py",
     "tests/numpy/test_refused_stores.py",

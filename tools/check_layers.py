@@ -41,6 +41,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
         *("comparing", "costs", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
         *("observing", "passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
+    ("scripting.dialects",),
     ("cli", "mypy_plugin"),
 )
 
@@ -61,9 +62,14 @@ WITHOUT: dict[str, tuple[str, ...]] = {"scripting": ("onnx_ir",)}
 CAPABILITY_ROW = 7
 
 #: Modules whose strings name what is plugged in from above: the methods that capabilities give `Model`, the target that
-#: operators run on unless somebody says otherwise, and the functions that operators and methods of an array call.
-#: Nowhere else may a string name a higher row.
-SOCKETS = ("onnxsmith.graphs.capabilities", "onnxsmith.core.target", "onnxsmith.numpy.array")
+#: operators run on unless somebody says otherwise, the functions that operators and methods of an array call, and the
+#: functions that make models of numpy code. Nowhere else may a string name a higher row.
+SOCKETS = (
+    "onnxsmith.graphs.capabilities",
+    "onnxsmith.core.target",
+    "onnxsmith.numpy.array",
+    "onnxsmith.numpy.names",
+)
 
 #: How many modules may depend on each other in a ring, by package, with imports for type checkers and strings counted:
 #: what there was when it was first measured. A number may fall, and never rise; 1 is for packages that have no ring.
@@ -260,7 +266,9 @@ def package_of(module: str) -> str | None:
     """The entry of the layer table that a module belongs to; None for the top of the package."""
     if module == PACKAGE:
         return None
-    first = module.split(".")[1]
+    first, *room = module.split(".")[1:3]
+    if ".".join([first, *room]) in ROW_OF:
+        return ".".join([first, *room])  # a room that stands in another row than its package
     return next((owner for pattern, owner in ALIASES if pattern.fullmatch(first)), first)
 
 

@@ -88,7 +88,8 @@ def _differences() -> str:
 def _laws() -> dict[str, str]:
     """The tests that name a function, by its name."""
     found: dict[str, str] = {}
-    for path in sorted((ROOT / "tests/numpy").rglob("test_*.py")):
+    folders = (ROOT / "tests/numpy", ROOT / "tests/scripting/dialects/numpy")
+    for path in sorted(each for folder in folders for each in folder.rglob("test_*.py")):
         for name in re.findall(r'"([a-z][a-z0-9_.]*)"', path.read_text()):
             found.setdefault(name, path.relative_to(ROOT / "tests").with_suffix("").as_posix())
     return found

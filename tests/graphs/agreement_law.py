@@ -19,8 +19,8 @@ from onnxsmith import DOUBLE
 from onnxsmith.comparing.outputs import value_difference
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, EXACT, FLOAT16, FLOAT32, Tolerance, compare
-from onnxsmith.numpy.staging import verifying as numpy_verifying
 from onnxsmith.passes import verifying as passes_verifying
+from onnxsmith.scripting.dialects.numpy import verifying as numpy_verifying
 from onnxsmith.sklearn import verifying as sklearn_verifying
 from tests.laws.named import Law, Verdict
 

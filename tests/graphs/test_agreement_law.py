@@ -77,7 +77,7 @@ DRAWING = {"graphs/trial_inputs.py", "comparing/signatures.py", "runtime/facts/d
 #: The rooms that compare results. A number of theirs that is small, and no count, is a tolerance of its own.
 COMPARING = (
     "*/verifying.py",
-    "numpy/staging/verifying.py",
+    "scripting/dialects/numpy/verifying.py",
     "comparing/*.py",
     "sklearn/rows.py",
     "torch/trying.py",

@@ -20,7 +20,7 @@ import onnxsmith.numpy as xp
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dispatch import array_function
-from onnxsmith.numpy.staging.callees import replacements
+from onnxsmith.scripting.dialects.numpy.callees import replacements
 from tests.laws.named import Law, Verdict, verdict_on
 from tests.numpy.domains import DOMAINS
 from tests.numpy.domains.samples import FLOAT, A, Given

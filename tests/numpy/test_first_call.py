@@ -25,7 +25,7 @@ def test_first_call_loads_what_it_needs() -> None:
     assert "onnxsmith.numpy.ufuncs.arithmetic" in loaded
     others = (
         "onnxsmith.scripting.analysis",
-        "onnxsmith.numpy.staging",
+        "onnxsmith.scripting.dialects.numpy",
         "onnxsmith.algorithms.linalg",
         "onnxsmith.numpy.sets",
     )

@@ -10,7 +10,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith.errors import MutationError
-from tests.numpy.staging.agreeing import check
+from tests.scripting.dialects.numpy.agreeing import check
 
 
 def events(x):
@@ -99,6 +99,21 @@ def with_a_diagonal(x):
     return table, wide
 
 
+def joined_and_indexed_by(x):
+    rows, places = [], []
+    for i, v in enumerate(x):
+        rows.append((i, v))
+        places.append((i, 0))
+    return (
+        np.stack(rows),
+        np.stack(rows, axis=1),
+        np.concatenate(rows),
+        np.vstack(rows),
+        np.hstack(rows),
+        x[places],
+    )
+
+
 FUNCTIONS = [
     events,
     as_an_array,
@@ -109,7 +124,7 @@ FUNCTIONS = [
     known_at_first,
     chosen_rows,
 ]
-FUNCTIONS += [read_by_an_inner_loop, with_a_diagonal]
+FUNCTIONS += [read_by_an_inner_loop, with_a_diagonal, joined_and_indexed_by]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -11,7 +11,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy.registry import FUNCTIONS
-from tests.numpy.staging.agreeing import check
+from tests.scripting.dialects.numpy.agreeing import check
 
 X = np.arange(24).reshape(2, 3, 4)
 #: What may stand at one place.

@@ -10,7 +10,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith.errors import MutationError, OnnxsmithError
-from tests.numpy.staging.agreeing import check
+from tests.scripting.dialects.numpy.agreeing import check
 
 
 def merged_if_there_are_some(a):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnxsmith.numpy.names import STAGING
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 
@@ -216,7 +217,7 @@ _NUMPY = (
         "models",
         "Compiling and models",
         "numpy code as one model.",
-        "staging.jit staging.models staging.inside staging.vectorize applying",
+        "names applying",
     ),
 )
 _PARTS = (
@@ -232,7 +233,7 @@ DTYPES = "bool complex128 complex64 float16 float32 float64 int16 int32 int64 in
 
 
 def _registered_in(words: str) -> str:
-    entries = sorted({**FUNCTIONS.index, **UFUNCS.index}.items())
+    entries = sorted({**FUNCTIONS.index, **UFUNCS.index, **dict.fromkeys(STAGING, "names")}.items())
     names = [name for each in words.split() for name, module in entries if module == each]
     return " ".join(name for name in names if "." not in name and not name.startswith("_"))
 

@@ -221,10 +221,6 @@ from onnxsmith.numpy.sorting import partition as partition
 from onnxsmith.numpy.sorting import searchsorted as searchsorted
 from onnxsmith.numpy.sorting import sort as sort
 from onnxsmith.numpy.sorting import sort_complex as sort_complex
-from onnxsmith.numpy.staging.inside import stage as stage
-from onnxsmith.numpy.staging.jit import jit as jit
-from onnxsmith.numpy.staging.models import to_model as to_model
-from onnxsmith.numpy.staging.vectorize import vectorize as vectorize
 from onnxsmith.numpy.statistics import average as average
 from onnxsmith.numpy.statistics import mean as mean
 from onnxsmith.numpy.statistics import std as std
@@ -242,6 +238,10 @@ from onnxsmith.numpy.without_nan import nanprod as nanprod
 from onnxsmith.numpy.without_nan import nanstd as nanstd
 from onnxsmith.numpy.without_nan import nansum as nansum
 from onnxsmith.numpy.without_nan import nanvar as nanvar
+from onnxsmith.scripting.dialects.numpy.inside import stage as stage
+from onnxsmith.scripting.dialects.numpy.jit import jit as jit
+from onnxsmith.scripting.dialects.numpy.models import to_model as to_model
+from onnxsmith.scripting.dialects.numpy.vectorize import vectorize as vectorize
 
 __array_api_version__: str
 __array_namespace_info__ = ___array_namespace_info__

@@ -18,6 +18,7 @@ from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import (
     AttributeValueError,
@@ -68,7 +69,7 @@ def _not_operand(name: str, other: object) -> Any:
 def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     """An operator, the same from the right, and in place."""
 
-    def operator(self: Array, other: Any) -> Array:
+    def operator(self: Array, other: UserValue) -> Array:
         if other.__class__ is not Array and not is_operand(other):
             return _not_operand(name, other)
         try:
@@ -77,7 +78,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
             hide_own_frames(error)
             raise
 
-    def reflected(self: Array, other: Any) -> Array:
+    def reflected(self: Array, other: UserValue) -> Array:
         if not is_operand(other):
             return _not_operand(name, other)
         try:
@@ -86,7 +87,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
             hide_own_frames(error)
             raise
 
-    def in_place(self: Array, other: Any) -> Array:
+    def in_place(self: Array, other: UserValue) -> Array:
         if not is_operand(other):
             return _not_operand(name, other)
         try:
@@ -110,7 +111,7 @@ def _squares_truths() -> bool:
     return bool((np.zeros(1, np.bool_) ** 2).dtype == np.square(np.zeros(1, np.bool_)).dtype)
 
 
-def _raised(self: Array, other: Any) -> Array:
+def _raised(self: Array, other: UserValue) -> Array:
     """`x ** y`"""
     is_square = other.__class__ is int and other == 2 and self.dtype.kind == "b" and not self.is_number
     if is_square and _squares_truths():
@@ -122,7 +123,7 @@ def _comparison(name: str) -> _Operator:
     """`==` and `!=`: no element of ours is None or text, so that these are compared with nothing being equal."""
     operator = _binary(name)[0]
 
-    def compare(self: Array, other: Any) -> Array:
+    def compare(self: Array, other: UserValue) -> Array:
         if other is None or isinstance(other, str | bytes):
             return cast(Array, FUNCTIONS["full_like"](self, name == "not_equal", dtype=bool))
         return operator(self, other)
@@ -203,7 +204,12 @@ class Array(Holding):
     # -- in control flow of a model ----------------------------------------------------------------------
 
     def adopted(self, value: object) -> Array | None:
-        """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
+        """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1.5]).adopted(2)
+        Array(2.)
+        """
         return _called("_adopted", self, value)
 
     grown = _method("_grown")

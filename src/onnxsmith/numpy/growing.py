@@ -191,7 +191,7 @@ class GrownList(Stacked, Holding):
     def __bool__(self) -> bool:
         return len(self) > 0
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: UserValue) -> Any:
         taken = self.stacked[index]
         if isinstance(index, slice):
             return GrownList(taken.held, kind=self.kind)

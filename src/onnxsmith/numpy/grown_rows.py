@@ -116,7 +116,7 @@ class GrownRows(Stacked):
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: UserValue) -> Any:
         if isinstance(index, slice):
             return self._sharing([each[index] for each in self.columns])
         row = self.kind(each[index] for each in self.columns)

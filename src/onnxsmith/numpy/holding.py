@@ -209,7 +209,7 @@ class Stacked:
         for each in items:
             self.append(each)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: UserValue) -> Any:
         raise NotImplementedError
 
     def __len__(self) -> int:

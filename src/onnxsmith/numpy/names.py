@@ -15,6 +15,13 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 
+#: Functions that make models of numpy code, with the modules of the dialect that have them.
+STAGING = {
+    "jit": "onnxsmith.scripting.dialects.numpy.jit",
+    "stage": "onnxsmith.scripting.dialects.numpy.inside",
+    "to_model": "onnxsmith.scripting.dialects.numpy.models",
+    "vectorize": "onnxsmith.scripting.dialects.numpy.vectorize",
+}
 #: The versions of the standard whose names are there.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
@@ -44,7 +51,7 @@ def namespace(api_version: str | None) -> ModuleType:
 
 def public_names() -> list[str]:
     """The names of the namespace itself, without those of its parts."""
-    return [*_PLAIN, *UFUNCS, *filter(_is_public, FUNCTIONS)]
+    return [*_PLAIN, *STAGING, *UFUNCS, *filter(_is_public, FUNCTIONS)]
 
 
 def _is_public(name: str) -> bool:
@@ -56,6 +63,8 @@ def value_of(name: str) -> Any:
     """The value of a name of the namespace; KeyError for one that is not there."""
     if name in _PLAIN:
         return _PLAIN[name]
+    if name in STAGING:
+        return getattr(importlib.import_module(STAGING[name]), name)
     if not _is_public(name):
         raise KeyError(name)
     return UFUNCS[name] if name in UFUNCS else FUNCTIONS[name]

@@ -43,7 +43,8 @@ def _answer(error: Exception, values: Iterable[object]) -> OnnxsmithError | None
     return None
 
 
-_guarded = boundary_with(_answer)
+#: For functions of the namespace: errors that leave one point at the user's call.
+entry_point = boundary_with(_answer)
 
 
 def public(name: str) -> Callable[[F], F]:
@@ -53,7 +54,7 @@ def public(name: str) -> Callable[[F], F]:
     """
 
     def enter(function: F) -> F:
-        FUNCTIONS.register(name, _guarded(function))
+        FUNCTIONS.register(name, entry_point(function))
         return function
 
     return enter
