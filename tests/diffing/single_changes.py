@@ -134,11 +134,16 @@ def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
             return None
         draw.choice(list(graph.initializer)).name = "lost"
     elif kind == "input type":
-        typed = [each.type.tensor_type for each in graph.input if each.type.HasField("tensor_type")]
+        typed = [each for each in graph.input if each.type.HasField("tensor_type")]
         if graph is model.graph or not typed:
             return None
-        kept = draw.choice(typed)
-        kept.elem_type = onnx.TensorProto.INT8 if kept.elem_type != onnx.TensorProto.INT8 else 1
+        chosen = draw.choice(typed)
+        chosen.type.tensor_type.elem_type = (
+            onnx.TensorProto.INT8 if chosen.type.tensor_type.elem_type != onnx.TensorProto.INT8 else 1
+        )
+        for each in graph.output:
+            if each.name == chosen.name:  # a state that is handed on: one value has one type
+                each.type.CopyFrom(chosen.type)
     elif kind == "constant":
         nodes = [each for each in graph.node if each.op_type == "Constant"]
         if not nodes:

@@ -63,9 +63,10 @@ def decompile(
         )
     if is_piece(model):
         return decompile_piece(model)
-    given, writer, body = _written(model, group=group, verify=verify)
-    held = external_name(given) if weights == "external" else None
-    return _joined(writer, body, in_text(writer, held))
+    with collection_paused():
+        given, writer, body = _written(model, group=group, verify=verify)
+        held = external_name(given) if weights == "external" else None
+        return _joined(writer, body, in_text(writer, held))
 
 
 @boundary
@@ -104,30 +105,31 @@ def decompile_to(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
-    given, writer, body = _written(model, group=group, verify=verify)
-    stem = name or _stem(given)
-    if Path(stem).name != stem or not stem.isidentifier():
-        raise AttributeValueError(
-            f"name={name!r} is no name of a module",
-            help="it is a Python identifier, without a path and an ending",
-        )
-    module, data = place / f"{stem}.py", place / f"{stem}.safetensors"
-    if weights == "safetensors":
-        held = safetensors_name(writer, data)
-    else:
-        held = external_name(given, place) if weights == "external" else None
-    text = _joined(writer, body, in_text(writer, held)).encode()
-    if not overwrite and module.exists() and module.read_bytes() != text:
-        raise existing_files.refuse(module, "says something else", "write to another folder")
-    try:
-        with files.replacing(module) as temporary:
-            temporary.write_bytes(text)
-            if weights == "safetensors" and held is not None:
-                write_safetensors(writer, data, overwrite=overwrite)
-    except OSError as error:
-        if isinstance(error, ModelWriteError):
-            raise
-        raise ModelWriteError(f"cannot write {str(module)!r}: {error.strerror or error}") from None
+    with collection_paused():
+        given, writer, body = _written(model, group=group, verify=verify)
+        stem = name or _stem(given)
+        if Path(stem).name != stem or not stem.isidentifier():
+            raise AttributeValueError(
+                f"name={name!r} is no name of a module",
+                help="it is a Python identifier, without a path and an ending",
+            )
+        module, data = place / f"{stem}.py", place / f"{stem}.safetensors"
+        if weights == "safetensors":
+            held = safetensors_name(writer, data)
+        else:
+            held = external_name(given, place) if weights == "external" else None
+        text = _joined(writer, body, in_text(writer, held)).encode()
+        if not overwrite and module.exists() and module.read_bytes() != text:
+            raise existing_files.refuse(module, "says something else", "write to another folder")
+        try:
+            with files.replacing(module) as temporary:
+                temporary.write_bytes(text)
+                if weights == "safetensors" and held is not None:
+                    write_safetensors(writer, data, overwrite=overwrite)
+        except OSError as error:
+            if isinstance(error, ModelWriteError):
+                raise
+            raise ModelWriteError(f"cannot write {str(module)!r}: {error.strerror or error}") from None
     return module
 
 
@@ -155,9 +157,7 @@ def _written(model: Any, *, group: bool, verify: bool) -> tuple[Given, ModuleWri
         found: str | None = None
         for has_statements in (True, False):
             writer = ModuleWriter(given, has_statements=has_statements)
-            # Not while the text is compiled again: 10,000 functions leave 2 GB of cycles behind.
-            with collection_paused():
-                body = writer.write()
+            body = writer.write()
             found = difference(writer, body) if verify else None
             if found is None:
                 return given, writer, body

@@ -10,7 +10,7 @@ import builtins
 import functools
 import keyword
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Sequence, Set
 
 from onnxsmith.graphs.names import snake_case
 
@@ -25,26 +25,33 @@ RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "_",
 
 
 class Identifiers:
-    """Hands out identifiers, each once."""
+    """Hands out identifiers, each once, and none of those that are taken, which are not copied.
 
-    def __init__(self, taken: frozenset[str] | set[str] = frozenset()) -> None:
-        self._taken = set(taken) | RESERVED
+    Each function of a module has its own, and all share the names of the module: copies take the square of its size.
+    """
+
+    def __init__(self, taken: Set[str] = frozenset()) -> None:
+        self._taken_before = taken
+        self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._taken or name in self._taken_before or name in RESERVED
 
     def exact(self, name: str) -> str | None:
         """The name itself, if it can be an identifier and is free."""
-        if len(name) > _LONGEST or not _PLAIN.fullmatch(name) or name in self._taken:
+        if len(name) > _LONGEST or not _PLAIN.fullmatch(name) or self._is_taken(name):
             return None
         self._taken.add(name)
         return name
 
     def unique(self, wish: str) -> str:
         """The wished identifier, or the first free one with a number behind it."""
-        if wish not in self._taken:
+        if not self._is_taken(wish):
             self._taken.add(wish)
             return wish
         count = self._counts.get(wish, 2)
-        while (name := f"{wish}_{count}") in self._taken:
+        while self._is_taken(name := f"{wish}_{count}"):
             count += 1
         self._counts[wish] = count + 1
         self._taken.add(name)

@@ -110,9 +110,9 @@ def _choice(inside: Sequence[onnx.NodeProto], output: str) -> onnx.NodeProto:
 
 @bomb()
 def branches_in_branches() -> onnx.ModelProto:
-    """Both branches of each hold the same: 2**14 leaves, which the file does spell out."""
+    """Both branches of each hold the same: 2**12 leaves, which the file does spell out."""
     node = call("Relu", ["x"], "v0")
-    for depth in range(14):
+    for depth in range(12):
         node = _choice([node], f"v{depth + 1}")
     nodes = [node, call("Identity", [node.output[0]])]
     return model(nodes, inputs=[info("x", shape=[3]), info("c", TensorProto.BOOL)])

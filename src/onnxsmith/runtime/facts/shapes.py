@@ -12,7 +12,7 @@ from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.graphs.run_values import Array as RunArray
-from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
+from onnxsmith.runtime.facts.fact import Requirement, check, refusal, rewrite
 from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.types.dtypes import DType
 
@@ -20,6 +20,10 @@ from onnxsmith.types.dtypes import DType
 _MOST_ELEMENTS = float(1 << 48)
 
 _INT_MAX = 2**31 - 1
+#: No runtime computes a tensor of more dimensions than this, and each one that a shape lists costs memory.
+_MOST_DIMENSIONS = 1 << 12
+#: Operators that give vectors as short as the rank of a tensor, or a few numbers of one, in all that exporters write.
+_SHORT = frozenset({"Shape", "Constant", "Unsqueeze", "Gather"})
 
 
 @rewrite(
@@ -311,3 +315,25 @@ def ends_somewhere(site: Site) -> Iterator[Requirement]:
     # A NaN is not less than anything. One that goes the other way is empty, whatever its length.
     is_short = emit.op("Less", count, emit.constant(_MOST_ELEMENTS, DType.DOUBLE))
     yield Requirement(is_short, "the range has no end that can be reached")
+
+
+@refusal(
+    ("ConstantOfShape", "Expand", "Reshape"),
+    "a shape of millions of sizes is listed, size by size, wherever the graph is copied, which takes minutes",
+    # No probe: it comes to an end, and refuses the shape when it runs
+)
+def shape_without_measure(site: Site) -> str | None:
+    position = int(site.node.op_type != "ConstantOfShape")
+    # To infer types costs every model; most shapes are put together of sizes one by one.
+    if not _may_be_long(site, site.input(position), is_whole=True):
+        return None
+    length = (site.shape(position) or (None,))[0]
+    return None if (length or 0) <= _MOST_DIMENSIONS else f"a tensor of {length:,} dimensions"
+
+
+def _may_be_long(site: Site, name: str, *, is_whole: bool) -> bool:
+    made = site.scope.producer(name)
+    if made is None or made.op_type in _SHORT:
+        return False
+    is_joined = made.op_type == "Concat" and is_whole
+    return not is_joined or any(_may_be_long(site, each, is_whole=False) for each in made.input)
