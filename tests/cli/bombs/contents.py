@@ -53,6 +53,12 @@ def weight_of_a_negative_size() -> onnx.ModelProto:
 
 
 @bomb(refused_by=INVALID)
+def weight_of_a_negative_size_and_nothing() -> onnx.ModelProto:
+    """Its bytes are as many as its sizes say: none."""
+    return _with_weight(TensorProto(dims=[-1, 0], data_type=TensorProto.FLOAT, raw_data=b""))
+
+
+@bomb(refused_by=INVALID)
 def weight_of_many_dimensions() -> onnx.ModelProto:
     return _with_weight(TensorProto(dims=[1] * 100_000, data_type=TensorProto.FLOAT, raw_data=b"1234"))
 
