@@ -360,8 +360,8 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
         ),
         Fault(
             "numpy/fitting.py",
-            "op.Less(given, np.float64(limits.max) + 1)",
-            "op.LessOrEqual(given, np.float64(limits.max))",
+            "(given < np.float64(limits.max) + 1)",
+            "(given <= np.float64(limits.max))",
             "a fraction above the greatest integer is refused, which numpy cuts off",
         ),
         Fault(

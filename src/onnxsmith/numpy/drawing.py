@@ -24,9 +24,7 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, product, shape_of
-from onnxsmith.numpy.ufuncs.exponentials import log
-from onnxsmith.numpy.ufuncs.powers import sqrt
-from onnxsmith.numpy.ufuncs.trigonometry import cos
+from onnxsmith.numpy.ufuncs.exponentials import cos, log, sqrt
 from onnxsmith.types.dtypes import DType
 
 _Words: TypeAlias = tuple[Tensor, Tensor]

@@ -35,7 +35,7 @@ from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.signals import convolve
 from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.numpy.trimming import leading, without_first
-from onnxsmith.numpy.ufuncs.powers import sqrt
+from onnxsmith.numpy.ufuncs.exponentials import sqrt
 
 
 def _coefficients(p: ArrayLike) -> Array:
