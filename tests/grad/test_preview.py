@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 import onnx.parser
@@ -174,3 +176,70 @@ def test_who_runs_such_a_node_is_told_what_to_do() -> None:
     with pytest.raises(NotRunnableError) as caught:
         Model.from_proto(parsed(text))(np.float32([1, 2]))
     assert "expand_training(model)" in str(caught.value)
+
+
+def adagrad(rate: float, count: int, x: Any, g: Any, h: Any) -> list[Any]:
+    """As ONNX's specification has it, with a decay of 0.1, a norm coefficient of 0.01 and an epsilon of 0.5."""
+    rate, g = rate / (1 + count * 0.1), 0.01 * x + g
+    h = h + g * g
+    return [x - rate * g / (np.sqrt(h) + 0.5), h]
+
+
+def adam(rate: float, count: int, x: Any, g: Any, v: Any, h: Any) -> list[Any]:
+    g = 0.01 * x + g
+    v, h = 0.9 * v + 0.1 * g, 0.99 * h + 0.01 * g * g
+    rate = rate * np.sqrt(1 - 0.99**count) / (1 - 0.9**count) if count else rate
+    return [(1 - 0.2) * (x - rate * v / (np.sqrt(h) + 0.5)), v, h]
+
+
+def momentum(rate: float, count: int, x: Any, g: Any, v: Any) -> list[Any]:
+    g = 0.01 * x + g
+    v = 0.9 * v + (0.8 if count else 1.0) * g
+    return [x - rate * v, v]
+
+
+def nesterov(rate: float, count: int, x: Any, g: Any, v: Any) -> list[Any]:
+    _, v = momentum(rate, count, x, g, v)
+    return [x - rate * (0.01 * x + g + 0.9 * v), v]
+
+
+OPTIMIZERS = {
+    "adagrad": (adagrad, "Adagrad <decay_factor = 0.1, norm_coefficient = 0.01, epsilon = 0.5>", 3),
+    "adam": (
+        adam,
+        "Adam <alpha = 0.9, beta = 0.99, norm_coefficient = 0.01, norm_coefficient_post = 0.2, epsilon = 0.5>",
+        4,
+    ),
+    "momentum": (
+        momentum,
+        'Momentum <alpha = 0.9, beta = 0.8, norm_coefficient = 0.01, mode = "standard">',
+        3,
+    ),
+    "nesterov": (
+        nesterov,
+        'Momentum <alpha = 0.9, beta = 0.8, norm_coefficient = 0.01, mode = "nesterov">',
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("count", [0, 3])
+@pytest.mark.parametrize(("update", "node", "kinds"), OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_optimizers_of_two_weights(update: Any, node: str, kinds: int, count: int) -> None:
+    names = [f"{kind}{weight}" for kind in "xgvh"[:kinds] for weight in "ab"]
+    outputs = [f"n{name}" for name in names if name[0] != "g"]
+    model = parsed(f"""graph (float r, int64 t, {", ".join(f"float[N] {each}" for each in names)})
+        => ({", ".join(f"float[N] {each}" for each in outputs)}) {{
+        {", ".join(outputs)} = ai.onnx.preview.training.{node} (r, t, {", ".join(names)})
+    }}""")
+    given = {
+        name: (np.abs(X) if name[0] in "vh" else X) * np.float32(0.5 + k) for k, name in enumerate(names)
+    }
+    found = dict(
+        zip(outputs, expand_training(model)(np.float32(0.3), np.int64(count), *given.values()), strict=True)
+    )
+    for weight in "ab":
+        own = [given[f"{kind}{weight}"].astype(np.float64) for kind in "xgvh"[:kinds]]
+        made = [found[f"n{kind}{weight}"] for kind in "xvh"[: kinds - 1]]
+        for mine, wanted in zip(made, update(0.3, count, *own), strict=True):
+            np.testing.assert_allclose(mine, wanted, rtol=1e-5)
