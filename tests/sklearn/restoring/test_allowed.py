@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from onnxsmith.sklearn.restoring.allowed import BY_ATTRIBUTES, BY_FITTING, class_of  # noqa: E402
+from onnxsmith.sklearn.restoring.allowed import BY_ATTRIBUTES, BY_FITTING, class_of
 
 
 @pytest.mark.parametrize("name", [*BY_ATTRIBUTES, *BY_FITTING])
