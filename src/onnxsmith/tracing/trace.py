@@ -181,7 +181,7 @@ def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
     return names
 
 
-def _can_be_output(value: object) -> bool:
+def _can_be_output(value: UserValue) -> bool:
     """True if a result can be a tensor. Of any other object numpy makes an array, whose text the model would have."""
     if isinstance(value, list | tuple | range) or kind_of(value) is not None:
         return True

@@ -2,6 +2,7 @@
 
 ONNX says nothing of it. ONNX Runtime takes the sizes that the body declares, and 0 for those that are dynamic, against
 the types that inference finds. The sizes are those of the first iteration here, as in an eager run.
+Before opset 15 those stay 0 that inference does not find, where an operator may fail for want of elements.
 """
 
 from __future__ import annotations
