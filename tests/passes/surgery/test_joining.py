@@ -8,7 +8,7 @@ import pytest
 from onnx import helper, parser
 
 import onnxsmith
-from onnxsmith import DOUBLE, FLOAT, Model, script, trace
+from onnxsmith import DOUBLE, FLOAT, INT64, Model, script, trace
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
@@ -287,6 +287,18 @@ def test_what_cannot_be_joined(second: Model, given: dict[str, str] | None, erro
     with pytest.raises(error):
         first.then(second, map=given)
     assert first.proto == before
+
+
+def test_compose_says_which_model_does_not_fit() -> None:
+    plain = trace(lambda x: op.Exp(x), FLOAT["N"])
+    whole = trace(lambda x: op.Cast(x, to=INT64), FLOAT["N"])
+    with pytest.raises(
+        JoinError, match="the second is argument 3 of compose, and the first is all before it"
+    ):
+        onnxsmith.compose(plain, whole, plain)
+    with pytest.raises(JoinError) as caught:
+        onnxsmith.compose(whole, plain)
+    assert "argument" not in str(caught.value)
 
 
 def test_compose_needs_models() -> None:

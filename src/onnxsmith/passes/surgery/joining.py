@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, DuplicateNameError
+from onnxsmith.errors import CallError, DuplicateNameError, JoinError
 from onnxsmith.graphs import size_conditions, trained_parameters
 from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.identity import IDENTICAL
@@ -64,8 +64,15 @@ def compose(*models: Model) -> Model:
         _check_model(each, "compose", position)
     first, *others = models
     held = read(first).copy()
-    for each in others:
-        held = _joined(held, read(each), None, is_own=True)  # what is made on the way is not copied again
+    for position, each in enumerate(others, 2):
+        try:
+            held = _joined(held, read(each), None, is_own=True)  # what is made on the way is not copied again
+        except JoinError as error:
+            if len(models) > 2:
+                error.message += (
+                    f"; the second is argument {position} of compose, and the first is all before it"
+                )
+            raise
     return finished(held)
 
 
