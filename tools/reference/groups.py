@@ -183,8 +183,7 @@ _NUMPY = (
         "ufuncs",
         "Universal functions",
         "They compute element by element, broadcast, and have `reduce`, `accumulate`, `reduceat`, `outer` and `at`.",
-        "ufuncs.arithmetic ufuncs.bits ufuncs.comparisons ufuncs.division ufuncs.exponentials ufuncs.floating "
-        "ufuncs.integers ufuncs.logic ufuncs.powers ufuncs.products ufuncs.rounding ufuncs.trigonometry",
+        "ufuncs.arithmetic ufuncs.bits ufuncs.comparisons ufuncs.exponentials ufuncs.floating ufuncs.products",
     ),
     (
         "shapes",
