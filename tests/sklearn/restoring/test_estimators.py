@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import zlib
 from collections.abc import Callable
@@ -18,7 +19,14 @@ from sklearn.tree import DecisionTreeClassifier
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn import convert, from_onnx
-from onnxsmith.sklearn.restoring.estimators import KEY, pipeline_metadata, pipeline_of_json
+from onnxsmith.sklearn.restoring.estimators import (
+    BY_ATTRIBUTES,
+    BY_FITTING,
+    KEY,
+    class_of,
+    pipeline_metadata,
+    pipeline_of_json,
+)
 from onnxsmith.sklearn.restoring.values import Damaged
 
 _RANDOM = np.random.default_rng(0)
@@ -200,3 +208,22 @@ def test_other_versions_of_the_library_are_said():
             each.value = json.dumps({**json.loads(each.value), "scikit-learn": "0.99"})
     with pytest.warns(UserWarning, match=r"fitted with scikit-learn 0\.99"):
         from_onnx(Model.from_proto(proto))
+
+
+@pytest.mark.parametrize("name", [*BY_ATTRIBUTES, *BY_FITTING])
+def test_metadata_names_classes_of_scikit_learn(name: str) -> None:
+    module, _, own = name.rpartition(".")
+    assert class_of(name) is getattr(importlib.import_module(module), own)
+
+
+def test_metadata_names_no_other_class() -> None:
+    assert not BY_ATTRIBUTES.keys() & BY_FITTING.keys()
+    for name in (
+        "",
+        "os.system",
+        "sklearn.svm.SVC",
+        "sklearn.svm",
+        "LinearSVC",
+        "sklearn.base.BaseEstimator",
+    ):
+        assert class_of(name) is None
