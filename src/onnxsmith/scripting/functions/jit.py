@@ -55,7 +55,7 @@ class Jit(Specialised[Model]):
         """A call on arrays alone, which have the element types and ranks of the annotations."""
         sizes = self._equal_sizes
 
-        def call(args: tuple[Array, ...]) -> UserValue:
+        def call(args: tuple[Array, ...]) -> Any:
             for first, axis, second, other_axis in sizes:
                 if args[first].shape[axis] != args[second].shape[other_axis]:
                     check_names(self.script, dict(zip(self._input_names, args, strict=True)))
@@ -66,7 +66,7 @@ class Jit(Specialised[Model]):
                 for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
                     input_argument(self.script, parameter, value)
                 raise
-            return cast(UserValue, outputs[0] if len(outputs) == 1 else tuple(outputs))
+            return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
         return call
 
