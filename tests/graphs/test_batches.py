@@ -176,3 +176,26 @@ print([each for each in ("pandas", "polars", "pyarrow", "torch", "datasets", "sk
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for rows in (2, 0):
+        table = pa.table([[1.0, 2.0][:rows], [3.0, 4.0][:rows]], names=["a", "a"])
+        with pytest.raises(ModelInputError, match="two columns 'a'"):
+            list(Batches(table).arrays(["a"]))
+
+
+@pytest.mark.parametrize("value", [1.0, "text", None])
+def test_a_column_has_elements(value: object) -> None:
+    with pytest.raises(ModelInputError, match=r"column 'a' is .*one element for each row"):
+        Batches({"a": value})
+
+
+def test_files_that_cannot_be_read(tmp_path) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(ModelInputError, match="there is no such file"):
+        Batches("nowhere.parquet")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ModelInputError, match=r"cannot read .* as a parquet file"):
+        Batches(tmp_path / "a.csv")

@@ -1,5 +1,6 @@
 """The law of labels: the label that a model gives is the class at the argmax of what the same model gives.
 
+Rows with NaN, infinity, a huge number or a missing text that the estimator refuses are refused by `predict`, too.
 For classifiers whose `predict` scikit-learn defines so, on all rows that are tried. Labels are always the estimator's.
 `convert` compares some rows itself; here it is told not to, so that the law sees what is made at first.
 """
@@ -144,6 +145,25 @@ def verdict(rng: random.Random, kind: str) -> Verdict:
             return Verdict(
                 "wrong", f"{what}: {other} of {len(fresh)} labels are not those of the model's own argmax"
             )
+    spoiled = fresh[:3].copy()
+    value = rng.choice((None, np.nan) if kind in OF_TEXTS else (np.nan, np.inf, -np.inf, 1e300))
+    spoiled.flat[rng.randrange(spoiled.size)] = value
+    return _verdict_on_spoiled(f"{what}, {value} in a row", fitted, model, spoiled)
+
+
+def _verdict_on_spoiled(what: str, fitted: Any, model: Any, rows: Any) -> Verdict:
+    """Rows that the estimator refuses are refused by `predict`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted.predict(rows)
+            fitted.predict_proba(rows)
+    except Exception:  # whatever an estimator says of such rows
+        try:
+            found = model.predict(rows)
+        except OnnxsmithError:
+            return Verdict("equal")
+        return Verdict("wrong", f"{what}: the estimator raises, and the model gives {found}")
     return Verdict("equal")
 
 

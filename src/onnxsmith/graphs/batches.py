@@ -89,6 +89,12 @@ def row_count(data: GivenRows) -> int:
     """How many rows data in memory has."""
     if isinstance(data, Mapping):
         columns = cast("Mapping[str, GivenRows]", data)
+        for name, each in columns.items():
+            if not hasattr(each, "__len__") or isinstance(each, str):
+                raise ModelInputError(
+                    f"column {name!r} is {each!r}, and a column has one element for each row",
+                    help="give a list for each column, of one element for one row",
+                )
         return len(next(iter(columns.values()))) if columns else 0
     shape: Sequence[int] | None = getattr(data, "shape", None)
     return len(data) if shape is None else int(shape[0])
@@ -143,6 +149,18 @@ def _path_in(data: object) -> str | None:
 
 
 def _of_file(path: str, size: int) -> tuple[int | None, Iterable[GivenRows]]:
+    try:
+        return _of_parquet(path, size)
+    except MissingDependencyError:
+        raise
+    except Exception as error:  # those of pyarrow and polars are classes of their own
+        reason = str(error).partition("\n")[0] if os.path.exists(path) else "there is no such file"
+        raise ModelInputError(
+            f"cannot read {path!r} as a parquet file: {reason}", help="read other files into a data frame"
+        ) from None
+
+
+def _of_parquet(path: str, size: int) -> tuple[int | None, Iterable[GivenRows]]:
     if find_spec("pyarrow") is not None:
         file: Any = import_module("pyarrow.parquet").ParquetFile(path)
         return file.metadata.num_rows, map(_of_record_batch, file.iter_batches(batch_size=size))
@@ -161,7 +179,8 @@ def _of_arrow(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[G
     kind = type(data).__name__
     if kind == "Table":
         if not data.num_rows:  # of which Arrow makes no batch
-            return 0, [{each.name: np.empty(0, each.type.to_pandas_dtype()) for each in data.schema}]
+            empty = [np.empty(0, each.type.to_pandas_dtype()) for each in data.schema]
+            return 0, [_by_name(data.schema.names, empty)]
         return data.num_rows, map(_of_record_batch, data.to_batches(max_chunksize=size))
     if kind == "RecordBatch":
         return data.num_rows, [_of_record_batch(data)]
@@ -174,10 +193,18 @@ def _of_arrow(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[G
 
 def _of_record_batch(batch: GivenRows) -> GivenRows:
     """The columns of an Arrow batch by name; a missing number is NaN, and a missing text None."""
-    return {
-        name: column.to_numpy(zero_copy_only=False) if hasattr(column, "to_numpy") else np.asarray(column)
-        for name, column in zip(batch.schema.names, batch.columns, strict=True)
-    }
+    columns = (
+        each.to_numpy(zero_copy_only=False) if hasattr(each, "to_numpy") else np.asarray(each)
+        for each in batch.columns
+    )
+    return _by_name(batch.schema.names, columns)
+
+
+def _by_name(names: Sequence[str], columns: Iterable[Array]) -> dict[str, Array]:
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise ModelInputError(f"there are two columns {twice!r}", help="give each a name of its own")
+    return dict(zip(names, columns, strict=True))
 
 
 def _of_torch(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[GivenRows]]:

@@ -14,6 +14,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
+from onnxsmith.sklearn.frames.refused import refused_kinds
 from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, Signature, signature_of
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
@@ -90,6 +91,7 @@ def convert(
     signature = signature_of(X, inputs, used_columns(fitted) or None)
     names = [OUTPUT_NAMES.get(each, each) for each in methods]
     signature = with_outputs(signature, fitted, dict(zip(methods, names, strict=True)))
+    signature = replace(signature, refused=refused_kinds(fitted, methods, X, signature.columns))
     if verify:
         _refuse_data(fitted, X, methods[0])
     found: list[Road] = []

@@ -25,6 +25,7 @@ from onnxsmith.sklearn.frames.reading import (
     is_frame,
     refuse_twice,
 )
+from onnxsmith.sklearn.frames.refused import found_in
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -66,6 +67,8 @@ class Signature:
     feature_names: tuple[str, ...] = ()
     #: What stands in each row of an array that is no matrix: nothing for a number, the shape of an image.
     row_shape: tuple[int, ...] = ()
+    #: Kinds of values that the pipeline refuses, each with the places of the columns, or None for all of them.
+    refused: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -86,6 +89,26 @@ class Signature:
 
     def feeds(self, data: Rows) -> list[Elements]:
         """Data as the inputs of the model, in order; says what does not fit, by the column's name."""
+        made = self._arrays(data)
+        for kind, places in self.refused:
+            for place, each in enumerate(made):
+                held = found_in(each, kind)
+                if self.layout == "matrix":
+                    held = held.any(axis=0)
+                    wrong = next((k for k in np.flatnonzero(held) if places is None or k in places), None)
+                else:
+                    wrong = place if held.any() and (places is None or place in places) else None
+                if wrong is not None:
+                    name = self.columns[wrong][0]
+                    raise PipelineError(
+                        f"{f'column {wrong} of X' if self.layout == 'matrix' else 'X'} holds {kind}"
+                        if name is None
+                        else f"column {name!r} holds {kind}",
+                        help="the pipeline refuses that, too: fill it in, or leave the row out",
+                    ).locate_at_caller()
+        return made
+
+    def _arrays(self, data: Rows) -> list[Elements]:
         if self.layout == "texts":
             return [self._checked(text_elements(data), "X", _TEXT)]
         if self.layout == "array":
@@ -167,8 +190,14 @@ class Signature:
             return elements
         wanted = np.dtype(kind)
         if np.can_cast(elements.dtype, wanted, "same_kind"):
-            made = elements.astype(wanted)
-            if elements.dtype.kind in "iu" and not np.array_equal(made.astype(elements.dtype), elements):
+            with np.errstate(all="ignore"):
+                made = elements.astype(wanted)
+                if elements.dtype.kind in "iu":
+                    # A number that wraps comes back whole, with another sign: uint8 200 as int8.
+                    changed = (made.astype(elements.dtype) != elements) | ((made < 0) != (elements < 0))
+                else:
+                    changed = np.isinf(made) & ~np.isinf(elements)
+            if changed.any():
                 raise self._changed(elements, what, kind)
             return made
         raise self._changed(elements, what, kind)
@@ -338,6 +367,10 @@ def _read(said: dict[str, Any]) -> Signature:
     outputs = tuple((str(method), str(name)) for method, name in said["outputs"])
     features = tuple(str(each) for each in said["feature_names"])
     row_shape = tuple(int(each) for each in said.get("row_shape", ()))
+    refused = tuple(
+        (str(kind), None if places is None else tuple(int(each) for each in places))
+        for kind, places in said.get("refused", ())
+    )
     if not columns:
         raise ValueError("no columns")
-    return Signature(layout, columns, outputs, features, row_shape)
+    return Signature(layout, columns, outputs, features, row_shape, refused)

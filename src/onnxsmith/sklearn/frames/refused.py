@@ -1,0 +1,120 @@
+"""Values that a pipeline refuses in its columns: NaN, infinity, missing text. `convert` tries each on the pipeline.
+
+A model computes with them, or with a text in their place; so `predict` and the like refuse what the pipeline would.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.graphs.batches import row_count, rows_at
+from onnxsmith.sklearn.frames.reading import is_frame
+from onnxsmith.sklearn.missing import NAN_TEXT
+from onnxsmith.sklearn.rows import Elements, Rows
+from onnxsmith.sklearn.values import Fitted
+
+#: A number that trees, which compute in float32, do not take.
+_LARGE = 1e300
+#: As many columns are tried one at a time; what holds of all of them holds of the others.
+_MOST_COLUMNS = 32
+#: By kind, the values that are tried. A kind is refused where the pipeline raises for every one.
+_NUMBERS: dict[str, tuple[Any, ...]] = {
+    "NaN": (np.nan,),
+    "infinity": (np.inf,),
+    "a number beyond float32": (_LARGE,),
+}
+_TEXTS: dict[str, tuple[Any, ...]] = {"a missing text": (None, np.nan)}
+
+
+def found_in(elements: Elements, kind: str) -> Elements:
+    """Where elements are of a kind that may be refused; of a kind that is not known, none are."""
+    if elements.dtype == object:
+        return np.asarray(elements == NAN_TEXT if kind in _TEXTS else np.zeros(elements.shape, bool))
+    if elements.dtype.kind != "f" or kind not in _NUMBERS:
+        return np.zeros(elements.shape, bool)
+    if kind == "NaN":
+        return np.isnan(elements)
+    infinite = np.isinf(elements)
+    return infinite if kind == "infinity" else (np.abs(elements) > np.finfo(np.float32).max) & ~infinite
+
+
+def refused_kinds(
+    estimator: Fitted, methods: Sequence[str], data: Rows, kinds: Sequence[tuple[str | None, str]]
+) -> tuple[tuple[str, tuple[int, ...] | None], ...]:
+    """The kinds of values that every method refuses, with the columns; None stands for all of them.
+
+    `kinds` has the name and the element type of each column. Nothing is known where the pipeline refuses a plain row.
+    """
+    if not row_count(data):
+        return ()
+    with_values = _replacer(rows_at(data, [0]), [name for name, _ in kinds])
+
+    def is_refused(places: Sequence[int], value: object) -> bool:
+        return all(_fails(estimator, method, lambda: with_values(places, value)) for method in methods)
+
+    if is_refused((), None):
+        return ()
+    found: list[tuple[str, tuple[int, ...] | None]] = []
+    for prefix, tried in (("str", _TEXTS), ("float", _NUMBERS)):
+        places = [place for place, (_, kind) in enumerate(kinds) if kind.startswith(prefix)]
+        some = (
+            [places[k * len(places) // _MOST_COLUMNS] for k in range(_MOST_COLUMNS)]
+            if len(places) > _MOST_COLUMNS
+            else places
+        )
+        for kind, values in tried.items():
+            if not places or not all(is_refused(places, value) for value in values):
+                continue
+            refused = [each for each in some if all(is_refused([each], value) for value in values)]
+            if len(refused) == len(some):
+                found.append((kind, None if len(places) == len(kinds) else tuple(places)))
+            elif refused:
+                found.append((kind, tuple(refused)))
+    return tuple(found)
+
+
+def _fails(estimator: Fitted, method: str, rows: Callable[[], object]) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            getattr(estimator, method)(rows())
+    except Exception:  # whatever an estimator says of rows that it does not take
+        return True
+    return False
+
+
+def _replacer(row: Rows, names: Sequence[str | None]) -> Callable[[Sequence[int], object], object]:
+    """A function that gives one row of data with a value in the columns at some places."""
+    if is_frame(row):
+        frame = cast(Any, row)
+        every = list(frame) if isinstance(row, Mapping) else list(frame.columns)
+        order = every if None in names else names
+
+        def in_frame(places: Sequence[int], value: object) -> object:
+            given = {order[each]: [value] for each in places}
+            # Columns of their own types: what is missing in one of text is no float.
+            return type(frame)({name: _like(frame[name], given.get(name)) for name in every})
+
+        return in_frame
+    array = np.asarray(row)
+
+    def replaced(places: Sequence[int], value: object) -> object:
+        made = array.astype(object) if array.dtype.kind in "OUT" else array.copy()
+        with np.errstate(over="ignore"):  # float32 has no such number, and takes infinity for it
+            if places and array.ndim == 2:
+                made[:, list(places)] = value
+            elif places:
+                made.flat[0] = value
+        return made
+
+    return replaced
+
+
+def _like(column: Any, values: list[object] | None) -> object:
+    """Values as a column of the same library and element type; without values, the column's own."""
+    values = list(column) if values is None else values
+    return type(column)(values, dtype=column.dtype) if hasattr(column, "dtype") else values

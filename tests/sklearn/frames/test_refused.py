@@ -1,0 +1,116 @@
+"""Values that a pipeline refuses are refused by `predict` and `transform`, and numbers never change their value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import onnxsmith
+from onnxsmith.errors import PipelineError
+from onnxsmith.sklearn import convert, signature
+
+DRAWS = np.random.RandomState(0)
+X = DRAWS.randn(30, 40)
+Y = np.where(X[:, 0] > 0, "u", "v")
+FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": ["x", "y", "z"] * 10})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("width", [2, 40])
+def test_numbers_that_a_matrix_may_not_hold(value: float, width: int, tmp_path: Any) -> None:
+    convert(make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:, :width], Y), X[:, :width]).save(
+        tmp_path / "m.onnx"
+    )
+    model = onnxsmith.load(tmp_path / "m.onnx")
+    wrong = X[:3, :width].copy()
+    wrong[1, width - 1] = value
+    with pytest.raises(PipelineError, match=f"column {width - 1} of X holds (NaN|infinity)"):
+        model.predict(wrong)
+    with pytest.raises(PipelineError):
+        model.predict_proba(wrong)
+
+
+def test_trees_take_no_number_beyond_float32() -> None:
+    fitted = DecisionTreeClassifier().fit(X, Y)
+    model = convert(fitted, X)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="too large"):
+        fitted.predict(X * 1e300)
+    with pytest.raises(PipelineError, match="beyond float32"):
+        model.predict(X * 1e300)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_refuse_each_for_themselves(kind: Any) -> None:
+    """The first is filled in, the second is not, and the third has no such category."""
+    data = kind(FRAME.to_dict("list"))
+    columns = make_column_transformer(
+        (SimpleImputer(), ["a"]), (StandardScaler(), ["b"]), (OneHotEncoder(), ["c"])
+    )
+    fitted = make_pipeline(columns, LogisticRegression()).fit(data, Y)
+    model = convert(fitted, data)
+    assert dict(signature(model).refused)["NaN"] == (1,)
+    base = FRAME.head(3).to_dict("list")
+    fine = kind(base | {"a": [np.nan, 1.0, 2.0]})
+    assert model.predict(fine).tolist() == fitted.predict(fine).tolist()
+    with pytest.raises(PipelineError, match="column 'b' holds NaN"):
+        model.predict(kind(base | {"b": [np.nan, 1.0, 2.0]}))
+    with pytest.raises(PipelineError, match="column 'c' holds a missing text"):
+        model.predict(kind(base | {"c": ["x", None, "y"]}))
+
+
+def test_what_the_pipeline_takes_is_not_refused() -> None:
+    missing = X.copy()
+    missing[::3, ::2] = np.nan
+    for fitted in (
+        HistGradientBoostingClassifier(max_iter=3).fit(missing, Y),
+        make_pipeline(SimpleImputer(), LogisticRegression()).fit(missing, Y),
+    ):
+        model = convert(fitted, missing)
+        assert "NaN" not in dict(signature(model).refused)
+        assert model.predict(missing).tolist() == fitted.predict(missing).tolist()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["good", None], ["good", np.nan], pd.Series(["good", None]), pd.DataFrame({"t": ["good", None]})],
+)
+def test_missing_texts(texts: Any) -> None:
+    given = ["good thing", "bad thing", "good", "bad"]
+    model = convert(make_pipeline(CountVectorizer(), LogisticRegression()).fit(given, list("pnpn")), given)
+    with pytest.raises(PipelineError, match="X holds a missing text"):
+        model.predict(texts)
+
+
+@pytest.mark.parametrize(
+    ("fitted_on", "given", "value"),
+    [
+        ("int8", "uint8", 200),
+        ("int64", "uint64", 2**63 + 5),
+        ("int8", "int16", 300),
+        ("float32", "float64", 1e300),
+        ("float64", "uint64", 2**64 - 1),
+    ],
+)
+@pytest.mark.parametrize("form", ["frame", "array"])
+def test_numbers_that_the_element_type_does_not_hold(
+    fitted_on: str, given: str, value: float, form: str
+) -> None:
+    data = pd.DataFrame({"n": np.array([1, 2, 3, 4]).astype(fitted_on)})
+    model = convert(make_pipeline(FunctionTransformer()).fit(data), data)
+    new = pd.DataFrame({"n": np.array([value], given)})
+    with pytest.raises(PipelineError, match="does not hold it"):
+        model.transform(new if form == "frame" else new.to_numpy())
+    fine = pd.DataFrame({"n": np.array([7], given)})
+    assert model.transform(fine).item() == 7
