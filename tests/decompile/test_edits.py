@@ -11,7 +11,14 @@ from onnx import helper, numpy_helper
 
 import onnxsmith
 from onnxsmith import FLOAT, INT64
-from onnxsmith.errors import FunctionError, ModelWarning, ModelWriteError, ReturnTypeError, ShapeError
+from onnxsmith.errors import (
+    FunctionError,
+    ModelWarning,
+    ModelWriteError,
+    OpsetConflictError,
+    ReturnTypeError,
+    ShapeError,
+)
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import imported
 
@@ -133,6 +140,20 @@ def test_the_model_follows_a_newer_opset(tmp_path: Path) -> None:
     model = edited(small(), tmp_path, ("opset17", "opset20"), ("op.Relu", "op.Gelu"))
     model.check()
     assert model.opset_imports[""] == 20
+
+
+def test_an_older_opset_whose_operators_are_others_is_refused(tmp_path: Path) -> None:
+    """Softmax of opset 12 takes its input for a matrix."""
+    given = model_of([helper.make_node("Softmax", ["x"], ["y"], axis=0)])
+    with pytest.raises(OpsetConflictError, match="in opset 17, which opset_imports names"):
+        edited(given, tmp_path, ("opset17", "opset12"))
+
+
+def test_opset_imports_that_name_a_newer_opset_are_refused(tmp_path: Path) -> None:
+    given = model_of([helper.make_node("Softmax", ["x"], ["y"], axis=0)])
+    given.opset_import[0].version = 12
+    with pytest.raises(OpsetConflictError, match="Softmax of opset 12, which the code uses"):
+        edited(given, tmp_path, ('{"": 12}', '{"": 20}'))
 
 
 def test_returning_an_input_leaves_its_type(tmp_path: Path) -> None:

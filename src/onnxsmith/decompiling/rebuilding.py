@@ -15,7 +15,7 @@ from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import is_fresh, key_of_value
 from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import CallError, boundary
+from onnxsmith.errors import CallError, OpsetConflictError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.function import as_function
 from onnxsmith.graphs.ir_types import type_to_ir
@@ -23,7 +23,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import VARIABLE_KEY
 from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.weights import Weights
-from onnxsmith.schema.registry import is_known_domain
+from onnxsmith.schema import registry
 from onnxsmith.scripting.functions.export import generic_function
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.annotations import read_value_type
@@ -96,15 +96,7 @@ def rebuild(
     made.model_version = model_version or None
     made.doc_string = doc_string or None
     made.metadata_props.update(model_metadata or {})
-    if opset_imports is not None:
-        used = dict(made.opset_imports)
-        made.opset_imports.clear()
-        made.opset_imports.update(opset_imports)
-        # Where the code was changed to a newer opset, the model follows it.
-        newer = {
-            domain: used[domain] for domain in opset_imports if used.get(domain, 0) > opset_imports[domain]
-        }
-        made.opset_imports.update({domain: each for domain, each in newer.items() if is_known_domain(domain)})
+    _restore_imports(made.graph, made.opset_imports, opset_imports)
     restore_types(made, [(made.graph, details), *restored])
     special = _special_types(script, made.graph)
     return (
@@ -168,13 +160,40 @@ def _restore_function(function: ir.Function, tables: Mapping[str, Any], sources:
     restore_graph(function.graph, tables, sources=sources)
     function.doc_string = tables.get("docs", {}).get("") or None
     function.metadata_props.update(tables.get("metadata", {}).get("", {}))
-    imports = tables.get("opset_imports")
-    if imports is not None:
-        function.opset_imports.clear()
-        function.opset_imports.update(imports)
+    _restore_imports(function.graph, function.opset_imports, tables.get("opset_imports"))
     renamed: Mapping[str, str] = tables.get("parameters", {})
     if renamed:
         _rename_attributes(function, renamed)
+
+
+def _restore_imports(graph: ir.Graph, imports: dict[str, int], said: Mapping[str, int] | None) -> None:
+    """Import the versions that the tables say; where the code was changed to a newer opset, the model follows it.
+
+    Raises OpsetConflictError where an operator of the code is another one in the version that the tables say.
+    """
+    if said is None:
+        return
+    used = dict(imports)
+    imports.clear()
+    imports.update(said)
+    moved = {
+        domain: used[domain]
+        for domain, version in said.items()
+        if used.get(domain, version) != version and registry.is_known_domain(domain)
+    }
+    imports.update({domain: each for domain, each in moved.items() if each > said[domain]})
+    for node in (
+        (node for each in all_graphs(graph) for node in each if node.domain in moved) if moved else ()
+    ):
+        version, wanted = moved[node.domain], imports[node.domain]
+        if registry.find(node.domain, node.op_type, version) != registry.find(
+            node.domain, node.op_type, wanted
+        ):
+            raise OpsetConflictError(
+                f"{node.op_type} of opset {version}, which the code uses, is another operator in opset {wanted}, "
+                "which opset_imports names",
+                help=f"write opset_imports={{{node.domain!r}: {version}}}, or use the operators of opset {wanted}",
+            )
 
 
 def _rename_arguments(model: ir.Model, functions: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
