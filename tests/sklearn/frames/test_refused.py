@@ -45,7 +45,7 @@ def test_numbers_that_a_matrix_may_not_hold(value: float, width: int, tmp_path: 
 def test_trees_take_no_number_beyond_float32() -> None:
     fitted = DecisionTreeClassifier().fit(X, Y)
     model = convert(fitted, X)
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="infinity"):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="infinity"):
         fitted.predict(X * 1e300)
     with pytest.raises(PipelineError, match="beyond float32"):
         model.predict(X * 1e300)
