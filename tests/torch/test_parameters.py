@@ -154,6 +154,35 @@ def test_weights_that_are_named_are_trained_whatever_they_are() -> None:
     assert sorted(initial_state(model, step)) == ["deviation", "frozen.bias", "frozen.weight"]
 
 
+def test_a_module_in_use_trains_no_buffers_and_frozen_parameters(tmp_path: Path) -> None:
+    module = nn.Sequential(nn.Tanh(), nn.BatchNorm1d(3), nn.Linear(3, 1)).eval()
+    module[2].requires_grad_(False)
+    exported = onnxsmith.torch.export(module, (torch.randn(2, 3),))
+    exported.save(tmp_path / "m.onnx")
+    for model in (exported, onnxsmith.load(tmp_path / "m.onnx")):
+        step = training_step(model, losses.squared, sgd(lr=0.1))
+        assert list(initial_state(model, step)) == ["1.weight", "1.bias"]
+    plain = onnxsmith.torch.export(nn.Linear(3, 1).eval(), (torch.randn(2, 3),))
+    assert not plain.metadata  # of which all is trained
+    assert list(initial_state(plain, training_step(plain, losses.squared, sgd(lr=0.1)))) == ["weight", "bias"]
+
+
+def test_trained_weights_go_back_to_a_module_with_frozen_and_tied_ones() -> None:
+    module = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 3))
+    module[2].weight = module[0].weight
+    module[2].bias.requires_grad_(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = onnxsmith.torch.export(module.train(), (torch.randn(4, 3),), keep_mutations=True)
+    step = training_step(model, losses.squared, sgd(lr=0.1, momentum=0.5))
+    state = initial_state(model, step)
+    _, *after = step(np.ones((4, 3), np.float32), np.zeros((4, 3), np.float32), **state)
+    state = dict(zip(state, after, strict=True))
+    module.load_state_dict({name: torch.as_tensor(each) for name, each in state.items()}, strict=False)
+    np.testing.assert_array_equal(module[2].weight.detach().numpy(), state["0.weight"])
+    assert module[1].num_batches_tracked == 1
+
+
 def test_changed_models_know_their_parameters() -> None:
     model = onnxsmith.torch.export(Partly().train(), (torch.randn(5, 2),), output_names=["y"])
     renamed = model.rename({"layer.*": "first.*"})

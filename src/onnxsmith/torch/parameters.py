@@ -18,6 +18,8 @@ class Parameters:
     def __init__(self, program: torch.export.ExportedProgram) -> None:
         self._names: dict[tuple[Any, ...], str] = {}
         self._trained: set[str] = set()
+        #: Buffers and parameters that require no gradient, by each of their names.
+        self._frozen: set[str] = set()
         for spec in program.graph_signature.input_specs:
             if spec.kind not in (InputKind.PARAMETER, InputKind.BUFFER) or spec.target is None:
                 continue
@@ -29,6 +31,8 @@ class Parameters:
                 self._names.setdefault(key, spec.target)
             if spec.kind == InputKind.PARAMETER and tensor.requires_grad:
                 self._trained.update(initializer_names(tensor, self.name(tensor, spec.target)))
+            else:
+                self._frozen.update(initializer_names(tensor, spec.target))
 
     def name(self, tensor: torch.Tensor, target: str) -> str:
         """The name of the tensor that the program has at `target`."""
@@ -42,3 +46,16 @@ class Parameters:
             for name, value in graph.initializers.items()
             if notes_of(value).get(WEIGHT_KEY) in self._trained
         ]
+
+    def trained_in_use(self, graph: ir.Graph) -> list[str] | None:
+        """The same of a module that is not in training, whose weights may be folded; None where all are trained."""
+        known = {
+            name: noted
+            for name, value in graph.initializers.items()
+            if (noted := notes_of(value).get(WEIGHT_KEY)) is not None
+            and value.const_value is not None
+            and value.const_value.dtype.is_floating_point()
+        }
+        if self._frozen.isdisjoint(known.values()):
+            return None
+        return [name for name, noted in known.items() if noted not in self._frozen]

@@ -172,8 +172,9 @@ class Translator:
         self.dispatcher = Dispatcher(self.state, self.sizes, origin, by_overload(options.translations or {}))
         self.dispatcher.keeps_modules = "modules" in options.wanted_functions
         #: Those of a module in training, as it holds them: rewriting may leave out names.
-        self.parameters = Parameters(self.original) if options.is_training else None
-        self.ports = Ports(program, options, self.scope, self.dispatcher, self.report, self.parameters)
+        self.parameters = Parameters(self.original)
+        named = self.parameters if options.is_training else None
+        self.ports = Ports(program, options, self.scope, self.dispatcher, self.report, named)
 
     def model(self) -> ExportedModel:
         """Walk the graph and put the model together."""
@@ -271,9 +272,11 @@ class Translator:
         if "modules" in self.options.wanted_functions:
             outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
-        if self.parameters is not None:
-            trained_parameters.note(model.metadata_props, self.parameters.trained(model.graph))
-            trained_parameters.note_state(model.metadata_props, self.ports.state(model.graph))
+        if self.options.is_training:
+            trained_parameters.note(model.metadata_props, self.parameters.trained(graph))
+            trained_parameters.note_state(model.metadata_props, self.ports.state(graph))
+        elif (trained := self.parameters.trained_in_use(graph)) is not None:
+            trained_parameters.note(model.metadata_props, trained)
         made = self._for_runtime(ExportedModel(model))
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())
