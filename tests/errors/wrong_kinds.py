@@ -161,6 +161,7 @@ def _wrong_values() -> list[Any]:
             np.array([1j]),
             np.float16(1),
             np.int8(1),
+            np.ma.array(np.ones((2, 3), np.float32), mask=np.eye(2, 3, dtype=bool)),
         ),
         *(
             _MODEL,

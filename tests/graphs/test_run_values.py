@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, tensor, trace
+from onnxsmith import FLOAT, INT8, Weights, script, tensor, trace
+from onnxsmith import numpy as xp
 from onnxsmith import opset21 as op
-from onnxsmith.errors import LeakedValueError, OutOfBoundsError
+from onnxsmith.errors import InputTypeError, LeakedValueError, OutOfBoundsError, WeightError
 from onnxsmith.graphs.run_values import session_value
 
 ELEMENTS = np.array([1, 2], np.float32)
@@ -63,3 +65,51 @@ def test_a_tensor_of_a_graph_is_refused():
         return op.Abs(x)
 
     trace(keep, FLOAT["N"])
+
+
+MASKED = np.ma.array(np.float32([1, 100]), mask=[False, True])
+ADDING = trace(lambda x: x + 1.0, FLOAT["N"])
+
+
+@script
+def summed(x: FLOAT["N"]):
+    return op.ReduceSum(x)
+
+
+#: Every way in which an array comes to a session or into a model.
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "operator": op.ReduceSum,
+    "second input": lambda x: op.Add(np.float32([1, 2]), x),
+    "a sequence": op.SequenceConstruct,
+    "tensor": tensor,
+    "operand": lambda x: tensor([1.0, 2.0]) + x,
+    "script": summed,
+    "jitted": summed.jit,
+    "model": ADDING,
+    "by name": lambda x: ADDING(x=x),
+    "runner": lambda x: ADDING.runner()([x]),
+    "captured": lambda x: trace(lambda y: y + x, FLOAT[2]),
+    "attribute": lambda x: op.Constant(value=x),
+    "weight": lambda x: Weights({"w": (FLOAT[2], x)})["w"],
+    "xp": xp.asarray,
+    "xp.sum": xp.sum,
+    "xp.jit": xp.jit(lambda x: x.sum()),
+    "session": session_value,
+    "list of sessions": lambda x: session_value([x]),
+}
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_masked_arrays_are_refused(door: Callable[[Any], Any]) -> None:
+    with pytest.raises(InputTypeError, match=r"[Mm]asked"):
+        door(MASKED)
+    door(np.float32([1, 100]))
+
+
+@pytest.mark.parametrize(
+    "content", [np.array([300]), [300], [2.7], np.array([2.7]), np.array([200], np.uint8)]
+)
+def test_a_weight_keeps_its_value(content: Any) -> None:
+    with pytest.raises(WeightError):
+        Weights({"w": (INT8[1], content)})["w"]
+    assert np.asarray(Weights({"w": (INT8[1], np.array([7]))})["w"]) == 7

@@ -174,6 +174,8 @@ def test_what_is_drawn_cannot_be_verified(operator: str) -> None:
         ({"typo": np.zeros(2, np.float32)}, "no value for the input 'x'"),
         ({"x": np.zeros(2, np.float32), "z": 1}, "a value for 'z'"),
         ([np.zeros(2, np.float32)] * 2, "2 values, and the model 1 input"),
+        ({"x": np.zeros(2)}, "inputs that the model does not take: input 'x' is float32"),
+        ([np.zeros((2, 2), np.float32)], "inputs that the model does not take: input 'x' has shape"),
     ],
 )
 def test_inputs_that_are_none_are_refused(given: Any, words: str) -> None:

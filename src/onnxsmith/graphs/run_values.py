@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OutOfBoundsError
-from onnxsmith.types.dtypes import in_own_byte_order
+from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
 
 #: An array of any element type and shape.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -46,4 +46,5 @@ def session_value(value: Any, name: str = "a number") -> Any:
         return [session_value(each, name) for each in cast("list[Any]", value)]
     if isinstance(value, Value) and value.is_symbolic:
         raise LeakedValueError("a tensor of a graph was used where operators run at once")
+    refuse_masked(value)
     return in_own_byte_order(np.asarray(value)) if hasattr(value, "__array__") else value

@@ -25,7 +25,7 @@ from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, refuse_masked
 from onnxsmith.types.value_types import TensorType
 
 #: Up to this many elements what is known of a weight carries its content: shapes are computed from small arrays.
@@ -171,10 +171,17 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
         array = np.empty(len(elements), object)
         array[:] = elements
         return ir.StringTensor(array.reshape(shape), shape=ir.Shape(shape), name=name)
+    refuse_masked(content)
     try:
         array = np.array(content, kind.dtype.numpy).reshape(shape)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
+    given = np.asarray(content).reshape(shape)
+    # numpy cuts fractions, and wraps the elements of arrays.
+    if kind.dtype.is_integer and ((array.astype(given.dtype) != given) | ((array < 0) != (given < 0))).any():
+        raise WeightError(
+            f"the weight {name!r} is not {kind!r}: {kind.dtype.spelling} does not hold all of it"
+        )
     return ir.Tensor(array, dtype=ir.DataType(int(kind.dtype)), name=name)
 
 

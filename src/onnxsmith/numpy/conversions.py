@@ -30,7 +30,7 @@ from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import public
 from onnxsmith.runtime.tensor import EagerTensor
-from onnxsmith.types.dtypes import in_own_byte_order
+from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
 
 
 def array_of(value: object) -> Array:
@@ -44,6 +44,7 @@ def array_of(value: object) -> Array:
     if isinstance(value, Stacked):
         return cast(Array, value.stacked)
     given: Any = value
+    refuse_masked(given)
     try:
         is_stacked = holds_array(given)
         made = None if is_stacked else np.array(given)

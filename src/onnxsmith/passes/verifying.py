@@ -85,6 +85,11 @@ def check_inputs(model: Model, given: bool | GivenInputs) -> None:
         )
     elif len(given) != len(names):
         raise ModelInputError(f"verify has {len(given)} values, and the model {len(names)} inputs")
+    try:
+        bound(model, given)
+    except OnnxsmithError as error:  # else nothing would be verified
+        error.message = f"verify has inputs that the model does not take: {error.message}"
+        raise
 
 
 def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) -> Verdict:

@@ -19,7 +19,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, TracedValueError
 from onnxsmith.schema.definition import Attribute, AttributeReference, AttributeType, GraphBody, OperatorDef
 from onnxsmith.types.annotations import read_dtype, read_value_type
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, refuse_masked
 from onnxsmith.types.value_types import TensorType, ValueType
 
 #: What random numbers are made of.
@@ -117,6 +117,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     if isinstance(value, str | bytes):
         return _as_text(value)
     if isinstance(value, np.ndarray) or getattr(value, "is_stored", False):
+        refuse_masked(cast(object, value))
         return cast("np.ndarray[Any, Any]", value)
     if isinstance(value, Sequence):
         items = cast("Sequence[Any]", value)
@@ -254,6 +255,7 @@ def _read_tensor(value: Any) -> Any:
         import onnx.numpy_helper  # heavy: on first use
 
         return onnx.numpy_helper.to_array(value)
+    refuse_masked(value)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):

@@ -16,7 +16,7 @@ import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
-from onnxsmith.types.dtypes import DType, in_own_byte_order
+from onnxsmith.types.dtypes import DType, in_own_byte_order, refuse_masked
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 
@@ -204,6 +204,7 @@ def _is_too_deep(value: Any, depth: int) -> bool:
 
 def _as_array(value: Any, place: Place) -> np.ndarray[Any, Any]:
     """The array that an object gives of itself; a tensor of PyTorch may refuse that."""
+    refuse_masked(value)
     try:
         return np.asarray(value)
     except (RuntimeError, TypeError, ValueError) as error:

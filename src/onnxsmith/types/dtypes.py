@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeTypeError
+from onnxsmith.errors import AttributeTypeError, InputTypeError
 
 T = TypeVar("T")
 
@@ -281,6 +281,15 @@ def _by_extended_dtype() -> dict[np.dtype[Any], DType]:
     return {numpy: dtype for dtype, numpy in _extended_dtypes().items()}
 
 
+def refuse_masked(value: object) -> None:
+    """Raise InputTypeError for a masked array of numpy's: tensors have no mask, and what it hides would count."""
+    if hasattr(value, "filled") and isinstance(value, np.ndarray):
+        raise InputTypeError(
+            "a masked array holds elements that do not count, and a tensor has no mask",
+            help="fill them, as in x.filled(0), or leave them out with x.compressed()",
+        )
+
+
 def in_own_byte_order(value: T) -> T:
     """An array in the byte order of the machine, in which runtimes read its memory whatever it says; all else as it is.
 
@@ -290,5 +299,6 @@ def in_own_byte_order(value: T) -> T:
     """
     if not isinstance(value, np.ndarray):
         return value
+    refuse_masked(cast(object, value))
     array = cast("np.ndarray[Any, np.dtype[Any]]", value)
     return cast(T, array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
