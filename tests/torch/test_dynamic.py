@@ -218,3 +218,44 @@ def test_a_module_with_quantised_decomposed_operators():
     kinds = [each.op_type for each in model.ir.graph]
     assert kinds.count("QuantizeLinear") == 1
     assert kinds.count("DequantizeLinear") == 2
+
+
+class Applied(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+@pytest.mark.parametrize("opset_version", [None, 22])
+@pytest.mark.parametrize(
+    "module",
+    [
+        Applied(lambda x: x.flatten(1)),
+        Applied(lambda x: x.reshape(x.shape[1], x.shape[0] * x.shape[2])),
+        Applied(lambda x: nn.functional.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None])),
+        nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1, enable_nested_tensor=False
+        ),
+        nn.GRU(4, 3, batch_first=True),
+        nn.LSTM(4, 3, batch_first=True),
+        nn.RNN(4, 3, batch_first=True),
+    ],
+    ids=["flatten", "reshape", "attention", "encoder", "GRU", "LSTM", "RNN"],
+)
+def test_a_batch_without_rows(module, opset_version):
+    """Kernels of ONNX Runtime refuse some of these; the reference evaluator computes them then."""
+    shapes = ({0: "batch", 1: "length"},)
+    model = onnxsmith.torch.export(
+        module.eval(), (torch.randn(2, 5, 4),), dynamic_shapes=shapes, opset_version=opset_version
+    )
+    for sizes in ((0, 5, 4), (3, 2, 4)):
+        x = torch.randn(sizes)
+        wanted, found = pytree.tree_leaves(module(x)), pytree.tree_leaves(model(x.numpy()))
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_allclose(other, one.detach().numpy(), atol=1e-5)
+            assert other.shape == one.shape

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
 import onnx
 
 from onnxsmith.diagnostics import clipped
@@ -175,16 +176,20 @@ def _run_on(
     explain: Explain | None = None,
     chain: Chain | None = None,
 ) -> ModelSession:
-    """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
+    """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None.
+
+    So it does where an input has no elements: many kernels refuse that, which ONNX's definitions allow.
+    """
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
-        if model is not None and says_not_supported(error):
+        has_nothing = any(isinstance(each, np.ndarray) and not each.size for each in values)
+        if model is not None and (has_nothing or says_not_supported(error)):
             _raise(objection, str(error), values)
             try:
                 return _on_reference(model, find_node, None, None).run(values)
-            except (NoReference, InvalidModelError, OperatorFailedError):
+            except (NoReference, InvalidModelError, NotRunnableError, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node, explain) from error
 
