@@ -75,13 +75,12 @@ SOCKETS = (
 #: what there was when it was first measured. A number may fall, and never rise; 1 is for packages that have no ring.
 LARGEST_RING = {"core": 3, "decompiling": 6, "graphs": 3, "torch": 2}
 
-#: Tables that a lower row reads and a higher one fills. The list may only get shorter: three are the modules that
-#: `registry.load_module` imports, and the other is a set of functions.
+#: Tables that a lower row reads and a higher one fills: those of the modules that `registry.load_module` imports. The
+#: list may only get shorter.
 FILLED_FROM_ABOVE = (
     "onnxsmith.core.bodies:_registered",
     "onnxsmith.core.target:_make_default",
     "onnxsmith.graphs.version_converter:_registered",
-    "onnxsmith.scripting.staging.caught:SPEAKING",
 )
 
 #: Modules at the top of the package that belong to the row of another name.

@@ -660,6 +660,7 @@ class Array(Holding):
 
     def __getattr__(self, name: str) -> Any:
         """Raises an error that tells attributes of numpy's arrays that these lack from names that neither has."""
+        _speaks_for_callee = True  # to a 'try' of numpy code: numpy's arrays say so
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
         raise UnknownMethodError(

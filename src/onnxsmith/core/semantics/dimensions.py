@@ -118,6 +118,7 @@ class Dimensions(tuple[Any, ...]):
     @overload
     def __getitem__(self, index: slice) -> Dimensions: ...
     def __getitem__(self, index: SupportsIndex | slice) -> Dimensions | Size:
+        _speaks_for_callee = True  # to a 'try' of numpy code: a tuple says so, x.shape[1]
         found: Any = super().__getitem__(index)
         return Dimensions(found) if isinstance(index, slice) else _value(found)
 

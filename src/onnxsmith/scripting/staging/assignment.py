@@ -21,7 +21,7 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.places import located
-from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_caught
+from onnxsmith.scripting.staging.caught import as_raised, is_caught
 from onnxsmith.scripting.staging.items import Place, Rows, place_of, rows_written
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.truth import truth
@@ -93,6 +93,7 @@ def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
 
 
 def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: UserValue) -> None:
+    _speaks_for_callee = True
     values = _elements(stager, target, elements, value)
     stars = [k for k, each in enumerate(elements) if isinstance(each, ast.Starred)]
     if stars:
@@ -106,9 +107,6 @@ def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], valu
         raise _unpack_error(stager, target, str(len(elements)), len(values))
     for element, each in zip(elements, values, strict=True):
         assign(stager, element.value if isinstance(element, ast.Starred) else element, each)
-
-
-SPEAKING.add(_unpack.__code__)
 
 
 def _elements(

@@ -41,7 +41,6 @@ from onnxsmith.errors import (
     UnsupportedSyntaxError,
 )
 from onnxsmith.scripting.staging.attribute_values import AttributeList
-from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.introspection import ASKING
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -97,6 +96,7 @@ def _always(function: Function) -> Callable[[Decisions], Function]:
 
 
 def _length(value: UserValue) -> Size:
+    _speaks_for_callee = True  # what Python says of a value without a length is said to the code
     if is_symbolic(value):
         if isinstance(value, Tensor):
             if value.type.shape == ():
@@ -106,9 +106,6 @@ def _length(value: UserValue) -> Size:
             return value.shape[0]
         return number(operators_for(value).SequenceLength(value))
     return len(cast(Sized, value))
-
-
-SPEAKING.add(_length.__code__)  # what Python says of a value without a length is said to the code
 
 
 def _converted(dtype: DType, python: Function) -> Function:

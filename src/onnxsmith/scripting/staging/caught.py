@@ -14,8 +14,9 @@ from types import CodeType
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span
 
-#: Functions of ours that raise in the name of what they call: a statement `raise`, a function of a library.
-SPEAKING: set[CodeType] = set()
+#: The local variable that marks functions of ours which raise in the name of what they call: a statement `raise`, a
+#: function of a library. It stands in the code, so that no dialect enters its functions in a table here.
+_SPEAKS = "_speaks_for_callee"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +88,6 @@ def is_of_user(error: BaseException) -> bool:
     while place is not None:
         code = place.tb_frame.f_code
         place = place.tb_next
-    return code is not None and (code in SPEAKING or not code.co_filename.startswith(PACKAGE_DIRECTORY))
+    return code is not None and (
+        _SPEAKS in code.co_varnames or not code.co_filename.startswith(PACKAGE_DIRECTORY)
+    )

@@ -29,7 +29,6 @@ from onnxsmith.scripting.staging.assignment import CHANGED_IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement
-from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.comprehensions import Position, comprehended
 from onnxsmith.scripting.staging.introspection import (
@@ -261,6 +260,7 @@ class Hooks:
 
     def contains(self, item: UserValue, container: UserValue) -> UserValue:
         """`item in container`"""
+        _speaks_for_callee = True  # what Python says of a value that holds none is said to the code
         if isinstance(item, AttributeText) and isinstance(container, str):
             refuse_unknown(item)
         if is_symbolic(container) and isinstance(container, Tensor):
@@ -407,9 +407,6 @@ class Hooks:
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     """The test of `in` on each element."""
     return True if item is other else item == other
-
-
-SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
 
 
 @shown_as("ndarray")

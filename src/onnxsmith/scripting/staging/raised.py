@@ -18,7 +18,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
 from onnxsmith.scripting.source.places import located
-from onnxsmith.scripting.staging.caught import SPEAKING, as_raised
+from onnxsmith.scripting.staging.caught import as_raised
 from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
@@ -100,6 +100,7 @@ class Raises:
 
     def now(self, error: Exception) -> None:
         """An error is raised for certain on the path that is staged now."""
+        _speaks_for_callee = True  # raises what Python or numpy would
         if current_graph().depth > self.depth:
             span = caller_span()
             self.note(as_raised(error, span), span)
@@ -147,7 +148,6 @@ class Raises:
         return number(is_none if goes_on is True else op.And(goes_on.as_dtype(DType.BOOL), is_none))
 
 
-SPEAKING.add(Raises.now.__code__)  # raises what Python or numpy would
 _OPEN: ContextVar[Raises | None] = ContextVar("onnxsmith_raises", default=None)
 
 

@@ -35,7 +35,7 @@ from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.scripting.dialects.numpy.compiled import internal_functions
 from onnxsmith.scripting.dialects.numpy.libraries import of_library
-from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
+from onnxsmith.scripting.staging.caught import is_caught
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -145,11 +145,11 @@ def _either(theirs: Function, ours: Function) -> Function:
     owner: UserValue = getattr(theirs, "__self__", None)
 
     def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        _speaks_for_callee = True
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
         return as_ours(theirs(*args, **kwargs), (owner, *args, *kwargs.values()))
 
-    SPEAKING.add(call.__code__)
     return functools.update_wrapper(call, theirs, updated=())
 
 

@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
@@ -27,7 +26,6 @@ from onnxsmith.scripting.dialects.numpy.joining_indices import joining
 from onnxsmith.scripting.dialects.numpy.python_stand_ins import collected, mapped, reduced
 from onnxsmith.scripting.dialects.numpy.stand_ins import stand_in
 from onnxsmith.scripting.dialects.numpy.vectorizing import element_loop
-from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.dialect import Calls, Dialect
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.generators import Yielded
@@ -64,14 +62,12 @@ def _collected(
     **options: UserValue,
 ) -> UserValue:
     """`sum(range(n))`: where only the model can go through what is given, a list is made of it first."""
+    _speaks_for_callee = True  # tuple(2) says to a 'try' what Python says
     if values and isinstance(values[0], Yielded):
         values = (values[0].taken(), *values[1:])
     if values and isinstance(values[0], Iteration):
         values = (stage(collected)(values[0], values[0].count), *values[1:])
     return function(*values, **options)
-
-
-SPEAKING.add(_collected.__code__)  # tuple(2) says to a 'try' what Python says
 
 
 def _is_open(value: UserValue) -> bool:
@@ -157,9 +153,5 @@ class NumpyDialect(Dialect):
         return value
 
 
-SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say
-SPEAKING.add(
-    cast("types.FunctionType", Dimensions.__getitem__).__code__
-)  # says what a tuple says: x.shape[1]
 #: Stages numpy code.
 STAGING = Staging(NumpyDialect())

@@ -11,7 +11,6 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, TracedValueError
 from onnxsmith.scripting.dialects.numpy.callees import as_ours, holds_open
-from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.script_values import Function
 
 #: A flag of classes that Python code or a newer C interface made.
@@ -29,6 +28,7 @@ def compiled(function: Function) -> Function | None:
         return None
 
     def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        _speaks_for_callee = True
         given = (*args, *kwargs.values())
         if not any(map(holds_open, given)):
             return as_ours(function(*args, **kwargs), given)
@@ -42,7 +42,6 @@ def compiled(function: Function) -> Function | None:
                 f"{_shown(function)} takes no array that only the model knows", help=_help(function)
             ).locate_at_caller() from None
 
-    SPEAKING.add(call.__code__)
     return call
 
 

@@ -26,7 +26,6 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.dialects.numpy.domains import checked
-from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.script_values import Function
 
 #: Makes what is called in the place of a function, of what is called there otherwise.
@@ -95,16 +94,17 @@ def _number_of(usual: Function) -> Function:
     convert = _of_tensors(usual)
 
     def number_of(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        _speaks_for_callee = True  # says what numpy says
         if args and isinstance(args[0], Array) and args[0].ndim and not _converts_vectors():
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         return convert(*args, **kwargs)
 
-    SPEAKING.add(number_of.__code__)  # says what numpy says
     return number_of
 
 
 def _rounded(usual: Function) -> Function:
     def rounded(number: UserValue, ndigits: int | None = None) -> UserValue:
+        _speaks_for_callee = True  # says what numpy says
         if not is_open(number):
             digits = () if ndigits is None else (ndigits,)
             return usual(number, *digits)
@@ -115,7 +115,6 @@ def _rounded(usual: Function) -> Function:
         made = cast(Array, FUNCTIONS["round"](array, ndigits or 0))
         return made if ndigits is not None else whole_number(made)
 
-    SPEAKING.add(rounded.__code__)  # says what numpy says
     return rounded
 
 
@@ -128,6 +127,7 @@ def whole_number(array: Array) -> Number:
 def _computed(name: str) -> Maker:
     def make(usual: Function) -> Function:
         def compute(*args: UserValue) -> UserValue:
+            _speaks_for_callee = True  # says what Python says
             if not any(is_open(each) or isinstance(each, Number) for each in args):
                 return usual(*args)
             given = [_as_python(each, name, place) for place, each in enumerate(args)]
@@ -138,7 +138,6 @@ def _computed(name: str) -> Maker:
                 return number(cast(Array, functools.reduce(compute, given, start)).tensor)
             return number(cast(Array, compute(*given)).tensor)
 
-        SPEAKING.add(compute.__code__)  # says what Python says
         return compute
 
     return make
@@ -214,6 +213,7 @@ def _counted(name: str, make: Maker) -> Maker:
         call = make(usual)
 
         def counted(*args: UserValue) -> UserValue:
+            _speaks_for_callee = True  # says what Python says
             with contextlib.suppress(
                 ValueError, ArithmeticError
             ):  # 1 may be outside of its domain, which is not the question
@@ -222,7 +222,6 @@ def _counted(name: str, make: Maker) -> Maker:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
             return call(*args)
 
-        SPEAKING.add(counted.__code__)  # says what Python says
         return counted
 
     return counting

@@ -13,7 +13,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Root, Targets
 from onnxsmith.scripting.source.places import located
-from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_in_try
+from onnxsmith.scripting.staging.caught import as_raised, is_in_try
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side, Stager
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
@@ -77,6 +77,7 @@ class Raising(PlainKind):
         return True
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
+        _speaks_for_callee = True
         assert isinstance(statement, ast.Raise)
         frame, raises = stager.frame, open_raises()
         if raises is not None and current_graph().depth > raises.depth:
@@ -119,9 +120,6 @@ def _made(stager: Stager, error: ast.expr) -> object:
         return kind(", ".join(map(ast.unparse, error.args)))
 
 
-SPEAKING.add(Raising.perform.__code__)
-
-
 # -- Statements that leave the model as it is: `assert`, which the eager run checks, and `pass` --
 
 
@@ -136,6 +134,7 @@ class Assertion(PlainKind):
             yield Root(statement.msg)
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
+        _speaks_for_callee = True
         assert isinstance(statement, ast.Assert)
         frame, raises = stager.frame, open_raises()
         value = frame.evaluate(statement.test)
@@ -151,9 +150,6 @@ class Assertion(PlainKind):
 
     def _message(self, stager: Stager, statement: ast.Assert) -> tuple[UserValue, ...]:
         return () if statement.msg is None else (stager.frame.evaluate(statement.msg),)
-
-
-SPEAKING.add(Assertion.perform.__code__)
 
 
 @statement_kind(ast.Pass, ast.Nonlocal)
