@@ -26,7 +26,7 @@ from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least
-from onnxsmith.numpy.sizes import Size, shape_of, size_of, sized
+from onnxsmith.numpy.sizes import Size, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
 Kind = Literal["complex", "half", "real"]
@@ -211,14 +211,14 @@ def _frequencies(n: object, d: float, dtype: DTypeLike | None, is_half: bool) ->
         made = np.fft.rfftfreq(size, d) if is_half else np.fft.fftfreq(size, d)
         return Array(cast("np.ndarray[Any, Any]", made).astype(wanted))
     require_at_least(size, 0, ValueError("negative dimensions are not allowed"))
-    forbid(lambda: op.Equal(sized(size), np.int64(0)), ZeroDivisionError("float division by zero"))
     count = values.cast(size, DType.INT64)
+    length = op.Cast(count, to=DType.DOUBLE) * d
+    forbid(lambda: op.Equal(length, np.float64(0)), ZeroDivisionError("float division by zero"))
     above = cast(Size, size // 2 + 1 if is_half else (size - 1) // 2 + 1)  # as many are not negative
     places = counted(size if not is_half else above)
     if not is_half:
         is_negative = places >= values.cast(above, DType.INT64)
         places = op.Where(is_negative, places - count, places)
-    length = op.Cast(count, to=DType.DOUBLE) * d
     made = values.converted(places, DType.DOUBLE) / length
     return as_type(array_from(made), wanted)
 

@@ -281,13 +281,14 @@ def _by_extended_dtype() -> dict[np.dtype[Any], DType]:
     return {numpy: dtype for dtype, numpy in _extended_dtypes().items()}
 
 
-def refuse_masked(value: object) -> None:
-    """Raise InputTypeError for a masked array of numpy's: tensors have no mask, and what it hides would count."""
+def refuse_masked(value: T) -> T:
+    """The value. Raises InputTypeError for a masked array: tensors have no mask, and what it hides would count."""
     if hasattr(value, "filled") and isinstance(value, np.ndarray):
         raise InputTypeError(
             "a masked array holds elements that do not count, and a tensor has no mask",
             help="fill them, as in x.filled(0), or leave them out with x.compressed()",
         )
+    return value
 
 
 def in_own_byte_order(value: T) -> T:

@@ -204,7 +204,7 @@ def _error_for_nothing(python: Function) -> ValueError:
     raise AssertionError  # both raise
 
 
-def _is_positive(size: object) -> bool:
+def _is_positive(size: UserValue) -> bool:
     return isinstance(size, int) and size > 0
 
 
