@@ -188,7 +188,7 @@ def of_types(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mod
     found: list[Argument] = []
     for name, value in zip(bound.names, bound.values, strict=True):
         is_list = isinstance(function, MakesModels) and isinstance(value, list | tuple)
-        is_dtype = isinstance(value, type) and issubclass(value, np.generic) and name.endswith("dtype")
+        is_dtype = np.generic in getattr(value, "__mro__", ()) and name.endswith("dtype")
         is_known = isinstance(value, _NO_TYPES) or is_list or is_dtype
         is_option = name not in wrt and is_known and _is_unchanging(value)
         if isinstance(value, dict) or (isinstance(value, str | bytes | types.NoneType) and not is_option):
