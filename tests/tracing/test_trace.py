@@ -273,7 +273,11 @@ def test_the_floor_of_a_size_less_1_is_right_for_size_0() -> None:
     assert [float(model(np.zeros(size, np.float32))) for size in (0, 1, 3, 4)] == [-1, 0, 1, 1]
 
 
-@pytest.mark.parametrize("result", [object(), Fraction(1, 2), Decimal(3), len, int, ..., b"bytes"], ids=repr)
+@pytest.mark.parametrize(
+    "result",
+    [object(), Fraction(1, 2), Decimal(3), len, int, ..., b"bytes"],
+    ids=lambda each: type(each).__name__,
+)
 def test_an_object_is_no_result(result: Any) -> None:
     """numpy makes an array of any object, and a model had its text."""
     with pytest.raises(errors.TraceError, match="not a tensor"):
