@@ -30,6 +30,7 @@ from onnxsmith.runtime.failure import (
     failed_node,
     plain_reason,
     says_not_supported,
+    says_our_reason,
     unknown_operator,
     unmade_value,
 )
@@ -184,8 +185,8 @@ def _run_on(
     names = [name for name, _ in inputs]
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
-        has_nothing = any(isinstance(each, np.ndarray) and not each.size for each in values)
-        if model is not None and (has_nothing or says_not_supported(error)):
+        is_empty = any(isinstance(each, np.ndarray) and not each.size for each in values)
+        if model is not None and (says_not_supported(error) or (is_empty and not says_our_reason(error))):
             _raise(objection, str(error), values)
             try:
                 return _on_reference(model, find_node, None, None).run(values)
