@@ -65,9 +65,9 @@ class NoReference(Exception):
     """The reference evaluator does not have an operator of the model."""
 
 
-def says_our_reason(error: BaseException) -> bool:
-    """True if the model failed at a check of ours, or raises as its code does: no engine would do better."""
-    return failed_check(str(error)) is not None or _RAISED_NAME.search(str(error)) is not None
+def says_raised(error: BaseException) -> bool:
+    """True if the model raises as its code does: no other engine is to give a result."""
+    return _RAISED_NAME.search(str(error)) is not None
 
 
 def plain_reason(error: BaseException) -> str:

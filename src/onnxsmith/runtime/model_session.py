@@ -25,12 +25,11 @@ from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
 from onnxsmith.runtime.failure import (
     FailedNode,
-    NoReference,
     described_value,
     failed_node,
     plain_reason,
     says_not_supported,
-    says_our_reason,
+    says_raised,
     unknown_operator,
     unmade_value,
 )
@@ -185,12 +184,14 @@ def _run_on(
     names = [name for name, _ in inputs]
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
-        is_empty = any(isinstance(each, np.ndarray) and not each.size for each in values)
-        if model is not None and (says_not_supported(error) or (is_empty and not says_our_reason(error))):
+        is_unsupported = model is not None and says_not_supported(error)
+        if is_unsupported:
             _raise(objection, str(error), values)
+        is_empty = any(isinstance(each, np.ndarray) and not each.size for each in values)
+        if model is not None and (is_unsupported or (is_empty and not says_raised(error))):
             try:
                 return _on_reference(model, find_node, None, None).run(values)
-            except (NoReference, InvalidModelError, NotRunnableError, OperatorFailedError):
+            except OnnxsmithError:
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node, explain) from error
 
