@@ -5,6 +5,7 @@ Operators themselves come from `op`; the rules of a subject stand in its own mod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TypeAlias, overload
@@ -22,6 +23,8 @@ from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 
+#: Names of sizes that the data decides.
+_UNBACKED = re.compile(r"\bu\d+\b")
 #: A length or a place along a dimension: an int where it is known now, else a number of the model.
 Size: TypeAlias = int | Tensor
 #: A tensor, or a Python number that is to be one.
@@ -193,15 +196,15 @@ def reshape(x: Tensor, sizes: Sequence[Size]) -> Tensor:
     if unknown and before is not None and -1 not in known and 0 not in known:
         kept = [k for k in unknown if k < len(before) and _is_same(sizes[k], before[k])]
         rest = [k for k in unknown if k not in kept]
-        # A size of zero beside -1 leaves the latter open.
-        if not rest or len(unknown) == 1:
+        # A size of zero beside -1 leaves the latter open; sizes that the data decides may well be zero.
+        may_be_zero = any(_may_be_zero(sizes[k]) for k in unknown)
+        if len(rest) <= 1 and not (may_be_zero and len(unknown) > 1 and rest):
             for k in kept:
                 sizes[k] = 0
             for k in rest:
                 sizes[k] = -1
-            return op.Reshape(x, int64s(sizes))
-    if before is not None and (unknown or 0 in known) and -1 not in known:
-        return op.Reshape(x, int64s(sizes), allowzero=1)  # else a size of zero is that of x in its place
+    elif before is not None and 0 in known and -1 not in known:
+        return op.Reshape(x, int64s(sizes), allowzero=1)
     return op.Reshape(x, int64s(sizes))
 
 
@@ -215,6 +218,11 @@ def _dimension(size: Size) -> Dimension:
 def _is_same(size: Size, dimension: Dimension) -> bool:
     mine = _dimension(size)
     return mine == dimension if isinstance(mine, int) else symbolic.is_same(mine, dimension)
+
+
+def _may_be_zero(size: Size) -> bool:
+    text = _dimension(size)
+    return not isinstance(text, int) and (text is None or _UNBACKED.search(str(text)) is not None)
 
 
 def axis_of(dim: int, rank: int) -> int:

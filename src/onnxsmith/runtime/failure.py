@@ -65,11 +65,6 @@ class NoReference(Exception):
     """The reference evaluator does not have an operator of the model."""
 
 
-def says_raised(error: BaseException) -> bool:
-    """True if the model raises as its code does: no other engine is to give a result."""
-    return _RAISED_NAME.search(str(error)) is not None
-
-
 def plain_reason(error: BaseException) -> str:
     """The part of an exception's text that a user can act on."""
     check = failed_check(str(error))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-import numpy as np
 import onnx
 
 from onnxsmith.diagnostics import clipped
@@ -25,11 +24,11 @@ from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
 from onnxsmith.runtime.failure import (
     FailedNode,
+    NoReference,
     described_value,
     failed_node,
     plain_reason,
     says_not_supported,
-    says_raised,
     unknown_operator,
     unmade_value,
 )
@@ -176,22 +175,16 @@ def _run_on(
     explain: Explain | None = None,
     chain: Chain | None = None,
 ) -> ModelSession:
-    """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None.
-
-    So it does where an input has no elements: many kernels refuse that, which ONNX's definitions allow.
-    """
+    """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
     inputs = onnxruntime_api.input_types(session)
     names = [name for name, _ in inputs]
 
     def recover(error: Exception, values: Sequence[RunValue]) -> list[RunValue]:
-        is_unsupported = model is not None and says_not_supported(error)
-        if is_unsupported:
+        if model is not None and says_not_supported(error):
             _raise(objection, str(error), values)
-        is_empty = any(isinstance(each, np.ndarray) and not each.size for each in values)
-        if model is not None and (is_unsupported or (is_empty and not says_raised(error))):
             try:
                 return _on_reference(model, find_node, None, None).run(values)
-            except OnnxsmithError:
+            except (NoReference, InvalidModelError, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node, explain) from error
 
