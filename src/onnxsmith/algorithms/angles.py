@@ -8,7 +8,7 @@ from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.special.float_parts import copysign, signbit
-from onnxsmith.algorithms.values import converted, dtype_of
+from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.types.dtypes import DType
 
 
@@ -19,8 +19,8 @@ def atan2(y: Tensor, x: Tensor) -> Tensor:
     height = abs(y)
     are_infinite = op.IsInf(y) & op.IsInf(x)
     are_zero = op.Equal(y, 0) & op.Equal(x, 0)
-    slope = op.Where(are_infinite, 1, height) / op.Where(are_infinite, op.Sign(x), x)
-    slope = op.Where(are_zero, 0, slope)
+    slope = op.Where(are_infinite, like(1, y), height) / op.Where(are_infinite, op.Sign(x), x)
+    slope = op.Where(are_zero, like(0, y), slope)
     angle = circular.atan(slope) if dtype is DType.DOUBLE else op.Atan(slope)
     # On the left the angle of the upper half is up to a quarter below zero so far.
     return copysign(op.Where(signbit(x), angle + np.pi, angle), y)
@@ -35,7 +35,7 @@ def hypot(x: Tensor, y: Tensor) -> Tensor:
         length = op.Sqrt(x * x + y * y)
     else:
         largest = op.Max(x, y)
-        ratio = op.Min(x, y) / op.Where(op.Equal(largest, 0), 1, largest)
+        ratio = op.Min(x, y) / op.Where(op.Equal(largest, np.float64(0)), np.float64(1), largest)
         length = largest * op.Sqrt(ratio * ratio + 1)
     # Infinite is the distance to infinity, even if the other coordinate is no number.
-    return converted(op.Where(op.IsInf(x) | op.IsInf(y), np.inf, length), dtype)
+    return converted(op.Where(op.IsInf(x) | op.IsInf(y), np.float64(np.inf), length), dtype)

@@ -75,11 +75,11 @@ def _scores(
     turned = op.Transpose(key, perm=[*range(rank - 2), rank - 1, rank - 2])
     scores = op.MatMul(query * _scale(query, scale), turned)
     if is_causal:
-        scores = op.Where(_causal(query, key), scores, -np.inf)
+        scores = op.Where(_causal(query, key), scores, like(-np.inf, query))
     if mask is None:
         return scores
     if dtype_of(mask) is DType.BOOL:
-        return op.Where(mask, scores, -np.inf)
+        return op.Where(mask, scores, like(-np.inf, query))
     return scores + converted(mask, dtype_of(query))
 
 

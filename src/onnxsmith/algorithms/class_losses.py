@@ -75,8 +75,8 @@ def cross_entropy(
         return result
     weighted = logarithms if weight is None else logarithms * _beside(weight, logarithms)
     smooth = -op.ReduceSum(weighted, np.array([axis]), keepdims=0)
-    counts = ~op.Equal(converted(target, DType.INT64), ignored)
-    smooth = op.Where(counts, smooth, 0)
+    counts = ~op.Equal(converted(target, DType.INT64), np.int64(ignored))
+    smooth = op.Where(counts, smooth, like(0, x))
     share = op.Div(like(smoothing, x), cast(size_of(x, axis), dtype_of(x)))
     return result * like(1 - smoothing, x) + settled(smooth, weights, reduction) * share
 

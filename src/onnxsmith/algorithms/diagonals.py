@@ -19,6 +19,7 @@ from onnxsmith.algorithms.values import (
     greatest,
     has_zero,
     least,
+    like,
     rank_of,
     reshape,
     size_of,
@@ -89,7 +90,7 @@ def embedded(x: Tensor, offset: int = 0) -> Tensor:
     if offset:
         x = padded(x, [0], [abs(offset)])
     lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
-    return op.Where(_is_on_diagonal(size, offset), lines, 0)
+    return op.Where(_is_on_diagonal(size, offset), lines, like(0, x))
 
 
 def _is_on_diagonal(size: Size, offset: int) -> Tensor:

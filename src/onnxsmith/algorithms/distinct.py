@@ -84,7 +84,7 @@ def differs_from_next(is_new: Tensor) -> Tensor:
     """For each place of a vector, whether it is the last or other than the one behind it, from what `is_new` says."""
     behind = counted(size_of(is_new, 0)) + 1
     is_last = op.Equal(behind, op.Size(is_new))
-    return is_last | op.Gather(is_new, op.Where(is_last, 0, behind))
+    return is_last | op.Gather(is_new, op.Where(is_last, np.int64(0), behind))
 
 
 def _runs(is_new: Tensor) -> tuple[Tensor, Tensor, Tensor]:

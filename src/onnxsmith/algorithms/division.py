@@ -82,7 +82,7 @@ def _floored(x: Tensor, y: Tensor, divisor: _Divisor) -> Tensor:
     if divisor.is_minus_one is not None:
         quotient = op.Where(divisor.is_minus_one, -x, quotient)
     if divisor.is_zero is not None:
-        quotient = op.Where(divisor.is_zero, 0, quotient)
+        quotient = op.Where(divisor.is_zero, like(0, x), quotient)
     if dtype_of(x).kind == "unsigned":
         return quotient
     is_off = _is_inexact_below(x, y, op.Mod(x, divisor.safe))

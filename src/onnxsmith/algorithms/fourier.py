@@ -226,7 +226,7 @@ def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:
     places = op.Range(np.int64(0), size, np.int64(1))
     away = op.Min(places, size - places)
     is_inside = away < length
-    filter_ = _chirp(op.Where(is_inside, away, 0), length, not inverse)
+    filter_ = _chirp(op.Where(is_inside, away, np.int64(0)), length, not inverse)
     filter_ = filter_.map(lambda part: op.Where(is_inside, part, np.float64(0)))
     response = _power_of_two(filter_.cast(z.dtype), False)
     scale = op.Reciprocal(converted(size, z.dtype))

@@ -65,7 +65,7 @@ def counts_of_equal_bins(x: Tensor, bins: int, ends: tuple[Numeric, Numeric] | N
     x = flat(x)
     low, high = _ends(x, ends, margin=1.0)
     scaled = op.Div(x - low, high - low) * cast(bins, dtype)
-    place = op.Min(converted(op.Floor(scaled), DType.INT64), bins - 1)
+    place = op.Min(converted(op.Floor(scaled), DType.INT64), np.int64(bins - 1))
     is_inside = (x >= low) & (x <= high)
     return _counted(place, is_inside, bins, None, dtype)
 

@@ -14,6 +14,7 @@ from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
     axes_of,
+    cast,
     converted,
     dtype_of,
     like,
@@ -67,7 +68,7 @@ def shift_left(x: Tensor, y: Tensor) -> Tensor:
     distance, fits = _distance(y, dtype)
     bits = x if dtype in UNSIGNED else converted(x, DType.INT64)
     shifted = op.BitShift(converted(bits, DType.UINT64), distance, direction="LEFT")
-    return op.Where(fits, converted(shifted, dtype), 0)
+    return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
 
 
 @algorithm
@@ -77,7 +78,7 @@ def shift_right(x: Tensor, y: Tensor) -> Tensor:
     distance, fits = _distance(y, dtype)
     if dtype in UNSIGNED:
         shifted = op.BitShift(converted(x, DType.UINT64), distance, direction="RIGHT")
-        return op.Where(fits, converted(shifted, dtype), 0)
+        return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
     x = converted(x, DType.INT64)
     is_negative = x < 0
     # The bits of a negative number are those of what lies below zero, turned over.

@@ -128,4 +128,4 @@ def poisson_likelihood(
     # Stirling's approximation of log(target!), for targets greater than one.
     circle = op.Log(target * like(2 * np.pi, x))
     stirling = target * op.Log(target) - target + circle * 0.5
-    return loss + op.Where(target <= 1, 0, stirling)
+    return loss + op.Where(target <= 1, like(0, x), stirling)

@@ -38,7 +38,7 @@ def median(x: Tensor, axis: int, *, ignores_nan: bool = False) -> tuple[Tensor, 
     holes = op.ReduceSum(converted(is_nan, DType.INT64), [axis], keepdims=1)
     if ignores_nan:
         last = op.Sub(cast(size, DType.INT64), holes) - 1
-        at = op.Div(op.Max(last, 0), np.int64(2))
+        at = op.Div(op.Max(last, np.int64(0)), np.int64(2))
     else:
         # What is no number stands at the end, in order; the first of it is the median of all.
         first_hole = op.Sub(cast(size, DType.INT64), holes)

@@ -46,8 +46,8 @@ def _inverse(n: Tensor, q: Tensor) -> Tensor:
 def _at_boundaries(place: Tensor, takes_lower: Callable[[Tensor], Tensor]) -> Tensor:
     lower = op.Floor(place)
     part = place - lower
-    found = op.Where(op.Equal(part, 0) & takes_lower(place), lower, lower + 1)
-    return op.Max(found, 0)
+    found = op.Where(op.Equal(part, like(0, place)) & takes_lower(place), lower, lower + 1)
+    return op.Max(found, like(0, place))
 
 
 def _inverted_cdf(n: Tensor, q: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def _weight(method: Method, place: Tensor, lower: Tensor) -> Tensor:
     """How far a quantile is from the element below it to that above."""
     part = place - lower
     if method == "averaged_inverted_cdf":
-        return op.Where(op.Equal(part, 0), like(0.5, part), like(1, part))
+        return op.Where(op.Equal(part, like(0, part)), like(0.5, part), like(1, part))
     if method == "midpoint":
         return op.Where(op.Equal(op.Floor(place), place), like(0, part), like(0.5, part))
     return part
@@ -177,13 +177,13 @@ def weighted_quantile(x: Tensor, q: Tensor, weights: Tensor, *, ignores_nan: boo
     sums = op.CumSum(op.GatherElements(weights, places, axis=axis), np.int64(axis))
     share = op.Unsqueeze(op.Div(sums, op.Gather(sums, np.array([-1]), axis=axis)), [axis])
     # What has no weight before the first that has is never taken.
-    is_before = (share < op.Unsqueeze(q, [1])) | op.Equal(share, 0)
+    is_before = (share < op.Unsqueeze(q, [1])) | op.Equal(share, like(0, share))
     index = op.ReduceSum(converted(is_before, DType.INT64), [axis + 1], keepdims=0)
     last = as_tensor(size_of(x, axis), DType.INT64) - 1
     result = op.GatherElements(rows, op.Min(index, last), axis=axis)
     if has_nan and not ignores_nan:
         end = op.Gather(rows, np.array([-1]), axis=axis)
-        result = op.Where(op.IsNaN(end), np.nan, result)
+        result = op.Where(op.IsNaN(end), like(np.nan, result), result)
     return result
 
 
@@ -225,4 +225,4 @@ def median(x: Tensor, dtype: DType, *, ignores_nan: bool = False) -> Tensor:
     if ignores_nan:
         return result
     end = take(op.Max(count - one, zero))
-    return op.Where(op.IsNaN(end), np.nan, result)
+    return op.Where(op.IsNaN(end), like(np.nan, result), result)

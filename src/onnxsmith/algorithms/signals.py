@@ -80,7 +80,7 @@ def _by_pairs(x: Field, y: Field) -> Field:
     full = n + m - np.array([1])
     place = _range(full, 1) - op.Unsqueeze(counted(size_of(y.re, 0)), [0])
     is_inside = (place >= 0) & (place < n)
-    safe = op.Where(is_inside, place, 0)
+    safe = op.Where(is_inside, place, np.int64(0))
     pairs = x.map(op.Gather, safe) * y
     inside = pairs.map(lambda part: op.Where(is_inside, part, like(0, part)))
     return inside.map(op.ReduceSum, [1], keepdims=0)

@@ -39,8 +39,8 @@ def sort_keys(x: Field) -> list[Tensor]:
     if dtype is DType.DOUBLE:
         return [op.Where(holes, like(np.inf, x.re), x.re), converted(holes, DType.INT32)]
     # In doubles there is room between infinity and all numbers: infinity goes there, and NaN takes its place.
-    wide = op.Min(converted(x.re, DType.DOUBLE), _BEYOND)
-    return [op.Where(holes, np.inf, wide)]
+    wide = op.Min(converted(x.re, DType.DOUBLE), np.float64(_BEYOND))
+    return [op.Where(holes, np.float64(np.inf), wide)]
 
 
 def _first(key: Tensor, axis: int, descending: bool, count: Size | None = None) -> tuple[Tensor, Tensor]:

@@ -136,7 +136,7 @@ def _chosen(index: Array, choices: list[Array], mode: str) -> Array:
         place = op.Mod(place, np.int64(count))
     found = tensors_of(choices[-1])
     for k in range(count - 2, -1, -1):
-        test = place <= k if mode == "clip" else op.Equal(place, k)
+        test = place <= k if mode == "clip" else op.Equal(place, np.int64(k))
         found = chosen(test, tensors_of(choices[k]), found)
     shape = op.Shape(place)
     return array_from(found.map(op.Expand, shape))

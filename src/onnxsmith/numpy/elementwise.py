@@ -160,8 +160,8 @@ def _without_infinities(x: Array, nan: float, most: float | None, least: float |
         highest = values.like(float(limits.max) if most is None else most, part)
         lowest = values.like(float(limits.min) if least is None else least, part)
         made = op.Where(op.IsNaN(part), values.like(nan, part), part)
-        made = op.Where(op.Equal(part, np.inf), highest, made)
-        return op.Where(op.Equal(part, -np.inf), lowest, made)
+        made = op.Where(op.Equal(part, values.like(np.inf, part)), highest, made)
+        return op.Where(op.Equal(part, values.like(-np.inf, part)), lowest, made)
 
     return array_from(tensors_of(x).map(of_tensor))
 

@@ -446,7 +446,7 @@ def _repeated(x: Array, count: Array, axis: int) -> Array:
         size = values.cast(values.size_of(part, axis), DType.INT64)
         copies = counted(cast(Size, op.Mul(size, times).as_number()))
         # Of no copies there is none to divide by their number.
-        return op.Gather(part, op.Div(copies, op.Max(times, 1)), axis=axis)
+        return op.Gather(part, op.Div(copies, op.Max(times, np.int64(1))), axis=axis)
 
     return array_from(tensors_of(x).map(of_tensor))
 

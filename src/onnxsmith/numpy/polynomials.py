@@ -134,7 +134,7 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
     """Step by step, the multiple of the divisor that takes the highest power away."""
     rest, by = tensors_of(u), tensors_of(v)
     count = op.Size(rest.re) - op.Size(by.re) + 1
-    length = op.Reshape(op.Max(count, 1), [1])
+    length = op.Reshape(op.Max(count, np.int64(1)), [1])
     first = by.map(op.Gather, np.int64(0), axis=0)
     scale = Field(values.constant(values.like(1, first.re))) / first
     degree = op.Size(by.re)
@@ -146,12 +146,12 @@ def _divided(u: Array, v: Array) -> tuple[Array, Array]:
         factor = scale * left.map(op.Gather, k, axis=0)
         place = index - k
         is_inside = (place >= 0) & (place < degree)
-        inside = op.Where(is_inside, place, 0)
+        inside = op.Where(is_inside, place, np.int64(0))
         taken = factor * by.map(op.Gather, inside, axis=0)
         here = op.Equal(values.counted(values.size_of(made.re, 0)), k)
         return Step([where(here, factor, made), where(is_inside, left - taken, left)])
 
-    steps = op.Max(count, 0)
+    steps = op.Max(count, np.int64(0))
     found, left = loop(steps, [quotient, rest], [], step).fields
     size = op.Sqrt(left.squared_size()) if left.im is not None else abs(left.re)
     return array_from(found), array_from(without_first(left, size <= 1e-8))

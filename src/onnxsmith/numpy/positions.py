@@ -80,7 +80,7 @@ def _in_a_row(indices: list[Array], dims: tuple[Size, ...], modes: tuple[str, ..
         if mode == "wrap":
             place = op.Mod(place, length)
         elif mode == "clip":
-            place = op.Min(op.Max(place, 0), length - 1)
+            place = op.Min(op.Max(place, np.int64(0)), length - 1)
         total = place if total is None else total * length + place
     assert total is not None  # there is at least one dimension
     return array_from(total)

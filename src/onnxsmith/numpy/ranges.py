@@ -263,7 +263,7 @@ def _with_ends(x: Array, start: Array, stop: Array, endpoint: bool) -> Array:
     if endpoint:
         is_last = op.Equal(place, count - 1) & (count > 1)
         field = where(is_last, last, field)
-    return array_from(where(op.Equal(place, 0), first, field))
+    return array_from(where(op.Equal(place, np.int64(0)), first, field))
 
 
 @recorded()

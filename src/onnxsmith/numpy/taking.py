@@ -51,7 +51,7 @@ def _placed(index: Tensor, length: values.Size, mode: str) -> Tensor:
     if mode == "wrap":
         # No place at all may be taken from an axis without elements; any other is then out of bounds.
         is_positive = isinstance(length, int) and length > 0
-        return op.Mod(place, size if is_positive else op.Max(size, 1))
+        return op.Mod(place, size if is_positive else op.Max(size, np.int64(1)))
     return op.Min(op.Max(place, 0), size - 1)
 
 
@@ -96,7 +96,7 @@ def _together(part: Tensor, place: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """A tensor and places along one of its axes, the other dimensions broadcast."""
     rank = values.rank_of(part)
     mine, theirs = op.Shape(part), op.Shape(place)
-    shape = op.Where(op.Equal(mine, 1), theirs, mine)
+    shape = op.Where(op.Equal(mine, np.int64(1)), theirs, mine)
     is_axis = np.arange(rank) == axis
     return (
         op.Expand(part, op.Where(is_axis, mine, shape)),

@@ -52,7 +52,7 @@ def exp(z: Field) -> Field:
     size = op.Exp(z.re)
     # What is infinite times zero would be no number.
     is_real = op.Equal(imaginary(z), real(0, z))
-    finite = op.Where(is_real & op.Equal(size, np.inf), 1, size)
+    finite = op.Where(is_real & op.Equal(size, real(np.inf, z)), real(1, z), size)
     return Field(size * op.Cos(imaginary(z)), finite * op.Sin(imaginary(z)))
 
 
@@ -79,7 +79,7 @@ def sqrt(z: Field) -> Field:
     size = z.size()
     root = op.Sqrt(_times(0.5, size + abs(z.re)))
     is_zero = op.Equal(root, zero)
-    other = _times(0.5, abs(imaginary(z))) / op.Where(is_zero, 1, root)
+    other = _times(0.5, abs(imaginary(z))) / op.Where(is_zero, real(1, z), root)
     is_left = z.re < zero
     re, im = op.Where(is_left, other, root), op.Where(is_left, root, other)
     return Field(re, op.Where(imaginary(z) < zero, -im, im))

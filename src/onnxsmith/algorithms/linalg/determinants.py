@@ -53,5 +53,5 @@ def sign_and_log(factors: Field, pivots: Tensor) -> tuple[Field, Tensor]:
     size = entries.size()
     total = op.ReduceSum(op.Log(size), [rank_of(size) - 1], keepdims=0)
     sign = product_along(entries.phase()) * Field(_sign(pivots))
-    is_singular = op.Equal(total, -np.inf)
+    is_singular = op.Equal(total, np.float64(-np.inf))
     return where(is_singular, number(0), sign), total

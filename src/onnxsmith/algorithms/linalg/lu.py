@@ -84,7 +84,7 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
         rest = masked(columns > k, row(a, k))
         is_factor = (rows > k) & op.Equal(columns, k)
         a = where(is_factor, factors, a - factors * rest)
-        info = op.Where(is_zero & op.Equal(info, 0), k + 1, info)
+        info = op.Where(is_zero & op.Equal(info, np.int64(0)), k + 1, info)
         return Step([a], [order, info], collected=best)
 
     start = filled([*batch, 1, 1], 0, DType.INT64)

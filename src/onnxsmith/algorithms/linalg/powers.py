@@ -24,8 +24,8 @@ def matrix_exp(a: Field) -> Field:
     shape = sizes(a)
     sums = op.ReduceSum(a.size(), [a.rank - 2], keepdims=1)
     norm = op.ReduceMax(sums, [a.rank - 1], keepdims=1)
-    halvings = op.Ceil(op.Log(op.Max(norm, 1)) / np.log(np.float64(2)))
-    halvings = op.Min(halvings, 1000)
+    halvings = op.Ceil(op.Log(op.Max(norm, np.float64(1))) / np.log(np.float64(2)))
+    halvings = op.Min(halvings, np.float64(1000))
     small = a.map(lambda part: part / op.Pow(np.float64(2), halvings))
     ones = batch_identity(shape[:-2], shape[-2], shape[-1], a)
 

@@ -61,7 +61,7 @@ def cholesky(a: Field) -> tuple[Field, Tensor]:
         root = op.Sqrt(top)
         below = masked(rows > k, mine.map(lambda part: part / root))
         made = where(op.Equal(rows, k), Field(root), below)
-        info = op.Where(is_bad & op.Equal(info, 0), k + 1, info)
+        info = op.Where(is_bad & op.Equal(info, np.int64(0)), k + 1, info)
         return Step([a - below * below.adjoint()], [info], collected=made)
 
     rank = len(shape)

@@ -228,7 +228,7 @@ def _far(x: Tensor) -> Reduced:
     exponent = exponent + op.Where(is_more, _ONE, op.Where(is_less, number(-1), number(0)))
     whole = fraction * (2.0**53)
     row = converted(exponent, DType.INT64) - (53 + _LOWEST)
-    row = op.Min(op.Max(row, 0), (_HIGHEST - _LOWEST - 1))
+    row = op.Min(op.Max(row, np.int64(0)), (_HIGHEST - _LOWEST - 1))
     factors = op.Gather(_table(), row, axis=0)
     products = [product_of(whole, op.Gather(factors, np.int64(k), axis=-1)) for k in range(4)]
     (p0, e0), (p1, e1), (p2, e2), (p3, _) = products

@@ -90,7 +90,7 @@ def expm1(x: Tensor) -> Tensor:
         close = (t + t) / op.Sub(one, t)
         return op.Where(abs(x) < half, close, op.Exp(x) - one)
     is_close = abs(x) < 3
-    near = op.Where(is_close, x, 0)
+    near = op.Where(is_close, x, number(0))
     # x = k log 2 + r, with the first part of log 2 short enough for an exact product.
     count = op.Round(near * (1 / math.log(2)))
     r = near - count * _LOG_2_HIGH - count * _LOG_2_LOW

@@ -77,7 +77,7 @@ def signbit(x: Tensor) -> Tensor:
     if op.has("BitCast"):
         bits = _bits(x)
         return bits < 0
-    is_zero = op.Equal(x, 0)
+    is_zero = op.Equal(x, like(0, x))
     return op.Where(is_zero, op.Reciprocal(x), x) < 0
 
 
@@ -106,7 +106,7 @@ def nextafter(x: Tensor, y: Tensor) -> Tensor:
     size = _size_bits(x)
     zero, one = like(0, size), like(1, size)
     is_away = op.Equal(x < y, op.Less(like(0, x), x))
-    is_zero = op.Equal(x, 0)
+    is_zero = op.Equal(x, like(0, x))
     moved = op.Where(is_zero | is_away, size + one, size - one)
     next_size = _from_bits(op.Max(moved, zero), dtype_of(x))
     is_negative = op.Where(is_zero, y < 0, x < 0)
@@ -147,7 +147,7 @@ def _next_computed(x: Tensor, y: Tensor) -> Tensor:
     result = op.Where(op.Equal(x, y), y, result)
     beyond = abs(result) > limit
     result = op.Where(beyond, op.Sign(result) * np.inf, result)
-    result = op.Where(op.IsNaN(x) | op.IsNaN(y), np.nan, result)
+    result = op.Where(op.IsNaN(x) | op.IsNaN(y), np.float64(np.nan), result)
     return converted(result, dtype)
 
 
@@ -165,7 +165,7 @@ def spacing(x: Tensor) -> Tensor:
     distance = above - abs(x)
     signed = op.Where(x < 0, -distance, distance)
     is_finite = abs(x) < np.inf
-    return op.Where(is_finite, signed, np.nan)
+    return op.Where(is_finite, signed, like(np.nan, x))
 
 
 def power_of_two(exponent: Tensor, dtype: DType) -> Tensor:
@@ -247,7 +247,7 @@ def ldexp(x: Tensor, exponent: Tensor) -> Tensor:
     # The first factor leaves all bits of the fraction, so that only the second product is rounded.
     first = _clipped(total - last, 1000)
     made = fraction * power_of_two(first, dtype) * power_of_two(last, dtype)
-    is_plain = ~op.Equal(x, 0) & (abs(x) < np.inf)
+    is_plain = ~op.Equal(x, like(0, x)) & (abs(x) < np.inf)
     return chosen(is_plain, made, x)
 
 

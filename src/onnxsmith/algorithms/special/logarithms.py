@@ -11,6 +11,7 @@ import numpy as np
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.double import log1p, number, zero
+from onnxsmith.algorithms.values import like
 
 #: 1 / log(2) and 1 / log(10), as doubles and what is missing from them.
 _BITS = (1.4426950408889634, 2.0355273740931033e-17)
@@ -58,7 +59,7 @@ def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
 def entropy(x: Tensor) -> Tensor:
     """-x log(x), of any float type: 0 at 0, and minus infinity below."""
     inside = -(x * op.Log(x))
-    beside = op.Where(x < zero(x), -np.inf, inside)
+    beside = op.Where(x < zero(x), like(-np.inf, x), inside)
     return op.Where(op.Equal(x, zero(x)), zero(x), beside)
 
 
@@ -76,4 +77,4 @@ def xlog1py(x: Tensor, y: Tensor) -> Tensor:
 
 def _product(x: Tensor, y: Tensor, logarithm: Tensor) -> Tensor:
     found = op.Where(op.Equal(x, zero(x)), zero(x), x * logarithm)
-    return op.Where(op.IsNaN(y), np.nan, found)
+    return op.Where(op.IsNaN(y), like(np.nan, x), found)

@@ -91,7 +91,7 @@ def _by_recurrence(family: Family, x: Tensor, degree: Tensor) -> Tensor:
     constant_term = op.Expand(like(1, x), op.Shape(x))
     steps = op.ReduceMax(op.Concat(op.Reshape(degree, [-1]), np.zeros(1, np.int64), axis=0), keepdims=0)
     if family.startswith("hermite"):
-        steps = op.Min(steps, max(HERMITE_LIMITS.values()))
+        steps = op.Min(steps, np.int64(max(HERMITE_LIMITS.values())))
     start = op.Where(op.Equal(degree, 0), constant_term, first(x))
 
     def body(i: Tensor, keep: Tensor, before: Tensor, last: Tensor) -> tuple[Tensor, ...]:

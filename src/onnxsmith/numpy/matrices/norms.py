@@ -137,7 +137,7 @@ def _condition(x: Array, order: MatrixOrder | None) -> Array:
     has_nan = op.Cast(op.ReduceMax(op.Cast(are_nan, to=DType.INT32), [-2, -1], keepdims=0), to=DType.BOOL)
     is_singular = op.IsNaN(made) & ~has_nan
     found = op.Where(is_singular, values.like(math.inf, made), made)
-    return array_from(op.Where(has_nan, math.nan, found))
+    return array_from(op.Where(has_nan, values.like(math.nan, made), found))
 
 
 @public("linalg.cond")

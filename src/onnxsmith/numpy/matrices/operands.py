@@ -59,7 +59,7 @@ def scaled(z: Field) -> tuple[Field, Tensor]:
     # From the front: ONNX Runtime reduces no elements along a negative axis wrongly.
     largest = op.ReduceMax(sizes, [rank - 2, rank - 1], keepdims=1)
     is_far = (largest < 1e-100) & (largest > 0) | (largest > 1e100) & (largest < np.inf)
-    scale = op.Where(is_far, largest, 1)
+    scale = op.Where(is_far, largest, np.float64(1))
     return z.map(op.Div, scale), scale
 
 

@@ -110,7 +110,7 @@ def _where_numbers(a: Array, part: Tensor) -> Tensor:
     """A part of a result, NaN for matrices with a NaN: pivots are chosen as if it were not there."""
     z = tensors_of(a)
     is_nan = reductions.any_true(z.is_nan(), [z.rank - 2, z.rank - 1], False)
-    return op.Where(is_nan, np.nan, part)
+    return op.Where(is_nan, np.float64(np.nan), part)
 
 
 @recorded()

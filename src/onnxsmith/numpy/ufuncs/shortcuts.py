@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from onnxsmith.algorithms import extremes, reductions
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.values import like
 from onnxsmith.numpy.ufunc_steps import Reduce
 from onnxsmith.types.dtypes import DType
 
 
 def truth(x: Tensor) -> Tensor:
     """Where an element is not zero."""
-    return x if x.dtype is DType.BOOL else ~op.Equal(x, 0)
+    return x if x.dtype is DType.BOOL else ~op.Equal(x, like(0, x))
 
 
 def total(x: Field, axes: Sequence[int]) -> Field:

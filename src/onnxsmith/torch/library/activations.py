@@ -143,7 +143,7 @@ def softmax(call: Call, x: Tensor, dim: int, dtype: torch.dtype | bool | None = 
         return result
     # A row of minus infinities has no softmax; here it is zero.
     lowest = op.ReduceMax(x, np.array([dim]), keepdims=1)
-    return op.Where(op.Equal(lowest, -np.inf), 0, result)
+    return op.Where(op.Equal(lowest, cast(-np.inf, call.dtype)), 0, result)
 
 
 @translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")

@@ -52,7 +52,7 @@ def _mean_of_parts(x: Tensor, axis: int, size: Size, output: Size) -> Tensor:
     after = [1] * (rank_of(x) - axis - 1)
     if is_inside is not None:
         mask = op.Reshape(is_inside, _beside(after))
-        windows = op.Where(mask, windows, 0)
+        windows = op.Where(mask, windows, cast(0, dtype_of(x)))
     total = op.ReduceSum(windows, np.array([axis + 1]), keepdims=0)
     return op.Div(total, op.Reshape(cast(lengths, dtype_of(x)), np.array([-1, *after])))
 

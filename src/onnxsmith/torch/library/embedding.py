@@ -123,5 +123,5 @@ def embedding_bag(
         counts = cast(bags >= 0, dtype)
     lengths = op.ScatterND(filled([sizes[0], 1], 0, dtype), bags, counts, reduction="add")
     if mode == 1:
-        return [op.Div(result, op.Max(lengths, 1))]
-    return [op.Where(op.Equal(lengths, 0), 0, result)]
+        return [op.Div(result, op.Max(lengths, cast(1, dtype)))]
+    return [op.Where(op.Equal(lengths, cast(0, dtype)), cast(0, dtype), result)]

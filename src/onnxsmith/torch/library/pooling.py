@@ -208,7 +208,7 @@ def window_counts(
         starts = counted(outputs[k]) * stride[k] - padding[k]
         end = sizes[k] + padding[k] if with_padding else sizes[k]
         ends = op.Min(starts + kernel[k], cast(end, DType.INT64))
-        begins = starts if with_padding else op.Max(starts, 0)
+        begins = starts if with_padding else op.Max(starts, np.int64(0))
         counts.append(op.Reshape(ends - begins, [-1] + [1] * (spatial - 1 - k)))
     return counts
 

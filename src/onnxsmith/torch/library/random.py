@@ -183,7 +183,7 @@ def geometric(call: Call, x: Tensor, p: float, **_: Argument) -> Translated:
         return filled(_sizes(call), 1, call.dtype)
     computed = _computed(call)
     numbers = op.Ceil(op.Log(_positive_uniform(call)) / cast(np.log1p(-p), computed))
-    return op.Max(numbers, 1)
+    return op.Max(numbers, cast(1, computed))
 
 
 @translates("aten.bernoulli.default", "aten.bernoulli.p", "aten.bernoulli.Tensor")

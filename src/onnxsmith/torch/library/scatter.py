@@ -204,7 +204,7 @@ def masked_index_put(
 ) -> Translated:
     if 0 in dimensions_of(x):
         return x
-    counting = op.Where(mask, converted(values, call.dtype), 0)
+    counting = op.Where(mask, converted(values, call.dtype), cast(0, call.dtype))
     return scattering.put(x, masked_positions(x, indices), counting, True)
 
 
