@@ -17,17 +17,7 @@ from tests.numpy.every_argument import LAW, calls
 #: Functions that have laws or tests of their own, or no counterpart in numpy.
 _ELSEWHERE = (
     *("apply_along_axis", "apply_over_axes", "argpartition", "empty", "empty_like", "finfo", "from_dlpack"),
-    *(
-        "iinfo",
-        "jit",
-        "linalg.eig",
-        "linalg.eigh",
-        "linalg.qr",
-        "linalg.svd",
-        "stage",
-        "to_model",
-        "vectorize",
-    ),
+    *("iinfo", "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.svd"),
 )
 
 

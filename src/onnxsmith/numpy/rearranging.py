@@ -245,7 +245,8 @@ def _diagonal_matrix(x: Array, k: Size) -> Array:
         # Outside the diagonal any element will do: it is not taken.
         padded = op.Concat(part, values.like(0, part).reshape(1), axis=0)
         place = op.Clip(column - op.Max(shift, np.int64(0)), np.int64(0), size)
-        return op.Where(on_it, op.Gather(padded, op.Expand(place, op.Shape(on_it)), axis=0), 0)
+        taken = op.Gather(padded, op.Expand(place, op.Shape(on_it)), axis=0)
+        return op.Where(on_it, taken, values.like(0, part))
 
     return array_from(tensors_of(x).map(of_tensor))
 

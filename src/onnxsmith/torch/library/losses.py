@@ -106,8 +106,8 @@ def hinge_embedding_loss(
     dtype = dtype_of(x)
     zero = cast(0, dtype)
     apart = at_least(op.Sub(cast(margin, dtype), x), zero)
-    apart = op.Where(op.Equal(target, 1), zero, apart)
-    near = op.Where(op.Equal(target, -1), zero, x)
+    apart = op.Where(op.Equal(target, cast(1, dtype_of(target))), zero, apart)
+    near = op.Where(op.Equal(target, cast(-1, dtype_of(target))), zero, x)
     return reduced(cast(apart + near, call.dtype), reduction)
 
 
@@ -160,9 +160,9 @@ def cosine_embedding_loss(
     epsilon = cast(1e-12, dtype)
     lengths = (total(x, x) + epsilon) * (total(y, y) + epsilon)
     cosine = total(*common(call, x, y)) / op.Sqrt(lengths)
-    near = op.Where(op.Equal(target, 1), op.Sub(one, cosine), zero)
+    near = op.Where(op.Equal(target, cast(1, dtype_of(target))), op.Sub(one, cosine), zero)
     if dtype_of(target) is DType.BOOL:
         return reduced(near, reduction)  # no truth is -1
     apart = at_least(cosine - cast(margin, dtype), zero)
-    apart = op.Where(op.Equal(target, -1), apart, zero)
+    apart = op.Where(op.Equal(target, cast(-1, dtype_of(target))), apart, zero)
     return reduced(near + apart, reduction)
