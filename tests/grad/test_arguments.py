@@ -11,7 +11,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, FLOAT, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import CallError, LiteralError, MixedDTypesError, OnnxsmithError
+from onnxsmith.errors import CallError, LiteralError, MixedDTypesError, NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad import grad, jvp, value_and_grad, vjp
 from tests.grad import structures
 
@@ -177,3 +177,34 @@ def test_the_second_derivative_of_a_line_along_a_vector_is_zero() -> None:
     slope, change = jvp(grad(lambda x: (3.0 * x).sum()))(x, tangent=x)
     assert slope.tolist() == [3, 3]
     assert change.tolist() == [0, 0]
+
+
+@script
+def scaled_sine(x: DOUBLE["N"], k: float = 0.5):
+    return op.ReduceSum(op.Sin(x) * k, keepdims=0)
+
+
+@script
+def shaped(x: DOUBLE["N"], how: str = "none"):
+    return op.ReduceSum(op.Gelu(x, approximate=how), keepdims=0)
+
+
+def test_attributes_of_a_script_are_given_as_in_a_call() -> None:
+    x = np.array([0.3, -0.7, 1.2])
+    slope = grad(scaled_sine)
+    for found, k in ((slope(x), 0.5), (slope(x, k=0.9), 0.9), (slope(x, 0.9), 0.9), (slope(x=x, k=2.0), 2.0)):
+        np.testing.assert_allclose(found, np.cos(x) * np.float32(k))
+    value, _ = value_and_grad(scaled_sine)(x, k=2.0)
+    np.testing.assert_allclose(value, 2 * np.sin(x).sum())
+    other = grad(shaped)
+    assert not np.array_equal(other(x, how="tanh"), other(x))
+    with pytest.raises(CallError, match="'k' is given twice"):
+        slope(x, 0.9, k=0.9)
+
+
+def test_a_gradient_needs_an_element_type() -> None:
+    with pytest.raises(NotDifferentiableError, match="element type"):
+
+        @script
+        def _step(x):
+            return x - grad(lambda y: (op.Sin(y) * y).sum())(x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -192,6 +192,45 @@ def _slots(form: Held) -> Iterator[int]:
         return
     for _, each in parts(form) or ():
         yield from _slots(each)
+
+
+class Left(NamedTuple):
+    """The arguments of a call that are left."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def attributes_of(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[dict[str, Any], Left]:
+    """The arguments of a call that are attributes of a script, by name, and the others."""
+    own = (
+        {each.name for each in function.parameters.attributes}
+        if isinstance(function, ScriptDefinition)
+        else ()
+    )
+    if not own or not isinstance(function, ScriptDefinition):
+        return {}, Left(args, kwargs)
+    names = [each.name for each in function.parameters.parameters]
+    by_position = [*zip(names, args, strict=False)]
+    twice = next((name for name, _ in by_position if name in own and name in kwargs), None)
+    if twice is not None:
+        raise _twice(twice)
+    options = {name: value for name, value in (*by_position, *kwargs.items()) if name in own}
+    left = (*(value for name, value in by_position if name not in own), *args[len(names) :])
+    return options, Left(left, {name: value for name, value in kwargs.items() if name not in own})
+
+
+def with_attributes(script: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function of the inputs of a script, with values for some of its attributes."""
+
+    def given(*args: Any, **kwargs: Any) -> Any:
+        return script(*args, **kwargs, **options)
+
+    given.__name__ = script.__name__
+    given.__signature__ = signature_of(script)  # type: ignore[attr-defined]  # that of the inputs
+    return given
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:

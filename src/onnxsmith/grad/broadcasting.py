@@ -7,6 +7,7 @@ import numpy as np
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.steps import dtype_of, shape_of
 from onnxsmith.schema.inference import symbolic
@@ -88,7 +89,11 @@ def shape_tensor(x: Tensor) -> Tensor | np.ndarray[tuple[int], np.dtype[np.int64
 def filled_like(x: Tensor, number: float) -> Tensor:
     """A tensor of one number, of the shape and the element type of another."""
     dtype = dtype_of(x)
-    assert dtype is not None, "what has a derivative has an element type"
+    if dtype is None:  # of a script without annotations
+        raise NotDifferentiableError(
+            "a gradient needs the element type of its argument, and nothing says it here",
+            help="annotate the parameters of the script: x: FLOAT['N']",
+        )
     shape = shape_of(x)
     element = np.asarray(number, dtype.numpy)
     if shape is not None and not shape:

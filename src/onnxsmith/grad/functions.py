@@ -41,7 +41,7 @@ from onnxsmith.grad.arguments import (
     traced_function,
     typed_array,
 )
-from onnxsmith.grad.binding import Bound, bind, signature_of
+from onnxsmith.grad.binding import Bound, attributes_of, bind, signature_of, with_attributes
 from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset
@@ -55,6 +55,7 @@ from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import LIMIT, ArraysCall, Specialised, Watch
+from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, taking_apart, unflatten
@@ -163,6 +164,8 @@ class Gradient(Specialised[KeptCall]):
             )
         #: The sizes that arguments have had, by options, element types and ranks.
         self._sizes: CallCache[OpenSizes] = CallCache(LIMIT)
+        #: The gradients of a script with some of its attributes given, by these.
+        self._with_attributes: CallCache[Gradient] = CallCache(LIMIT)
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
         self._signature = signature_of(function)
@@ -192,6 +195,16 @@ class Gradient(Specialised[KeptCall]):
 
     @boundary
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        options, rest = attributes_of(self._function, args, kwargs)
+        if options:
+            key = tuple((name, option_key(value)) for name, value in options.items())
+            wrt = self._wrt[0] if self._is_single else self._wrt
+            return self._with_attributes.get_or_make(
+                key,
+                lambda: Gradient(
+                    with_attributes(self._function, options), wrt, self._mode, keeps_nested=self._keeps_nested
+                ),
+            )(*rest.args, **rest.kwargs)
         cotangent = kwargs.get("cotangent")
         given = self._extra(kwargs)
         bound = bind(self._function, args, kwargs, self._signature)
