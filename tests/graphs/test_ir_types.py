@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import ml_dtypes
@@ -10,10 +11,12 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnxsmith.errors import InvalidModelError
+from onnxsmith.errors import InvalidModelError, MissingDependencyError
+from onnxsmith.graphs import ir_types
 from onnxsmith.graphs.ir_types import (
     array_to_ir,
     dimensions_of,
+    ir_dtype,
     proto_of_type,
     shape_from_ir,
     shape_to_ir,
@@ -100,3 +103,17 @@ def test_texts() -> None:
 def test_dimensions_of_a_proto() -> None:
     proto = onnx.numpy_helper.from_array(np.zeros((2, 3)))
     assert dimensions_of(ir.TensorProtoTensor(proto)) == (2, 3)
+
+
+def test_an_element_type_that_the_installed_onnx_ir_does_not_have_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class OlderTypes(enum.IntEnum):
+        FLOAT = 1
+
+    monkeypatch.setattr(ir_types.ir, "DataType", OlderTypes)
+    assert ir_dtype(DType.FLOAT) is OlderTypes.FLOAT
+    with pytest.raises(
+        MissingDependencyError, match=r"FLOAT6E2M3 needs a newer onnx-ir than the installed \d"
+    ):
+        ir_dtype(DType.FLOAT6E2M3)

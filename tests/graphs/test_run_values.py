@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, INT8, Weights, script, tensor, trace
+from onnxsmith import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    FLOAT,
+    FLOAT8E4M3FN,
+    FLOAT16,
+    INT4,
+    INT8,
+    UINT64,
+    Weights,
+    script,
+    tensor,
+    trace,
+)
 from onnxsmith import numpy as xp
 from onnxsmith import opset21 as op
 from onnxsmith.errors import InputTypeError, LeakedValueError, OutOfBoundsError, WeightError
@@ -107,9 +121,34 @@ def test_masked_arrays_are_refused(door: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [np.array([300]), [300], [2.7], np.array([2.7]), np.array([200], np.uint8)]
+    ("kind", "content"),
+    [
+        *((INT8[1], each) for each in (np.array([300]), [300], [2.7], np.array([2.7]), [np.nan])),
+        (INT8[1], np.array([200], np.uint8)),
+        *((FLOAT[1], each) for each in ([1e300], [1j], ["1.5"], [None])),
+        *((BOOL[1], each) for each in ([2], ["a"])),
+        (FLOAT16[1], [70000]),
+        (FLOAT8E4M3FN[1], [1000.0]),
+    ],
 )
-def test_a_weight_keeps_its_value(content: Any) -> None:
-    with pytest.raises(WeightError):
-        Weights({"w": (INT8[1], content)})["w"]
-    assert np.asarray(Weights({"w": (INT8[1], np.array([7]))})["w"]) == 7
+def test_a_weight_that_its_type_does_not_hold_is_refused(kind: Any, content: Any) -> None:
+    with pytest.raises(WeightError, match="is not"):
+        Weights({"w": (kind, content)})["w"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (INT8[1], np.array([7])),
+        (UINT64[2], [2**64 - 1, 1]),
+        (FLOAT[3], [np.nan, np.inf, 2.0**70]),
+        (BFLOAT16[1], [1.5]),
+        (INT4[2], [7, -8]),
+        (COMPLEX64[1], [1 + 2j]),
+        (BOOL[2], [True, 0]),
+        (FLOAT[0], []),
+    ],
+)
+def test_a_weight_keeps_its_value(kind: Any, content: Any) -> None:
+    found = np.asarray(Weights({"w": (kind, content)})["w"])
+    np.testing.assert_array_equal(found.astype(np.asarray(content).dtype), content)

@@ -16,8 +16,10 @@ from onnxsmith.graphs import safetensors_file
 from onnxsmith.graphs.safetensors_file import read, write
 from onnxsmith.types.dtypes import DType
 
-#: Numbers and truth values; text has no place in such a file.
-TYPES = [each for each in DType if each not in (DType.STRING,)]
+#: Numbers and truth values that the installed onnx-ir has; text has no place in such a file.
+TYPES = [
+    each for each in DType if each is not DType.STRING and int(each) in {int(one) for one in ir.DataType}
+]
 
 
 def tensor_of(dtype: DType, *, name: str = "w") -> ir.TensorProtocol:

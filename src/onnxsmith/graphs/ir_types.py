@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import onnx
 
-from onnxsmith.errors import InvalidModelError
+from onnxsmith.errors import InvalidModelError, MissingDependencyError
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import (
@@ -30,10 +30,21 @@ CONSTANT_NUMBERS = {
 }
 
 
+def ir_dtype(dtype: DType) -> ir.DataType:
+    """An element type as onnx-ir's. Raises MissingDependencyError where the installed onnx-ir does not have it yet."""
+    try:
+        return ir.DataType(int(dtype))
+    except ValueError:
+        raise MissingDependencyError(
+            f"{dtype.name} needs a newer onnx-ir than the installed {ir.__version__}",
+            help="pip install --upgrade onnx-ir",
+        ) from None
+
+
 @lru_cache(maxsize=256)
 def tensor_type_to_ir(dtype: DType) -> ir.TensorType:
     """One shared object per element type: they are immutable."""
-    return ir.TensorType(ir.DataType(int(dtype)))
+    return ir.TensorType(ir_dtype(dtype))
 
 
 def shape_to_ir(shape: Shape | None) -> ir.Shape | None:
@@ -92,7 +103,7 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
         return ir.StringTensor(
             np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name
         )
-    return ir.Tensor(in_own_byte_order(array), dtype=ir.DataType(int(dtype)), name=name)
+    return ir.Tensor(in_own_byte_order(array), dtype=ir_dtype(dtype), name=name)
 
 
 def as_content(

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 from onnxsmith.errors import ModelWriteError, WeightError
 from onnxsmith.graphs import existing_files, files
 from onnxsmith.graphs.identity import storage_key
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.ir_types import dimensions_of, ir_dtype
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import mapped_file
 from onnxsmith.types.dtypes import DType
@@ -165,7 +165,7 @@ def _tensor(
             place.name,
             begin + int(first),
             int(last) - int(first),
-            ir.DataType(int(dtype)),
+            ir_dtype(dtype),
             shape=ir.Shape([int(each) for each in shape]),
             name=name,
             base_dir=place.parent,

@@ -18,10 +18,10 @@ import numpy as np
 import onnx
 
 from onnxsmith.core.stored import Stored
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import clipped, did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
-from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
+from onnxsmith.graphs.ir_types import dimensions_of, ir_dtype, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
@@ -172,17 +172,49 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
         array[:] = elements
         return ir.StringTensor(array.reshape(shape), shape=ir.Shape(shape), name=name)
     refuse_masked(content)
+    is_typed = isinstance(content, np.ndarray) and cast(Any, content).dtype == kind.dtype.numpy
+    array = content if is_typed else _elements(name, kind, content)
     try:
-        array = np.array(content, kind.dtype.numpy).reshape(shape)
+        return ir.Tensor(array.reshape(shape), dtype=ir_dtype(kind.dtype), name=name)
+    except ValueError as error:
+        raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
+
+
+def _elements(name: str, kind: TensorType, content: Any) -> np.ndarray[Any, Any]:
+    """Elements in their type, which may round them. Raises WeightError: numpy itself wraps, cuts and parses."""
+    assert kind.dtype is not None
+    try:
+        given = np.array(content, object).reshape(-1).tolist()
+        lost = [each for each in given if not _holds(kind.dtype, each)]
+        if not lost:
+            with np.errstate(over="ignore"):  # refused below
+                array = np.array(given, kind.dtype.numpy)
+            lost = [
+                each
+                for each, kept in zip(given, array, strict=True)
+                if abs(each) < math.inf and not np.isfinite(kept)
+            ]
+            if not lost:
+                return array
     except (TypeError, ValueError, OverflowError) as error:
         raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
-    given = np.asarray(content).reshape(shape)
-    # numpy cuts fractions, and wraps the elements of arrays.
-    if kind.dtype.is_integer and ((array.astype(given.dtype) != given) | ((array < 0) != (given < 0))).any():
-        raise WeightError(
-            f"the weight {name!r} is not {kind!r}: {kind.dtype.spelling} does not hold all of it"
-        )
-    return ir.Tensor(array, dtype=ir.DataType(int(kind.dtype)), name=name)
+    raise WeightError(
+        f"the weight {name!r} is not {kind!r}: {kind.dtype.spelling} does not hold {clipped(repr(lost[0]), 40)}"
+    )
+
+
+def _holds(dtype: DType, element: object) -> bool:
+    """Whether a number is of a kind that an element type has, and within the range of an integer type."""
+    if dtype.kind == "complex" or isinstance(element, (complex, np.complexfloating)):
+        return dtype.kind == "complex" and isinstance(element, (int, float, complex, np.number))
+    if not isinstance(element, (int, float, np.bool_, np.integer, np.floating)):
+        return False
+    if dtype.is_float:
+        return True
+    bits = 1 if dtype.kind == "bool" else dtype.bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype.kind == "signed" else (0, (1 << bits) - 1)
+    number = cast(float, element)
+    return bool(low <= number <= high and number == int(number))
 
 
 def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorProtocol:

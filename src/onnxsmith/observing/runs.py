@@ -17,7 +17,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.copying import Copier
 from onnxsmith.graphs.elements import read_only
 from onnxsmith.graphs.held_model import read
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.ir_types import dimensions_of, tensor_type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import nodes_of
@@ -317,4 +317,4 @@ def _type_of(value: RunValue) -> tuple[ir.TypeProtocol | None, ir.Shape | None]:
         return ir.SequenceType(cast(Any, kind)), None
     array = np.asarray(cast(Any, value))
     dtype = DType.from_numpy(array.dtype)
-    return (None if dtype is None else ir.TensorType(ir.DataType(int(dtype)))), ir.Shape(array.shape)
+    return (None if dtype is None else tensor_type_to_ir(dtype)), ir.Shape(array.shape)

@@ -16,6 +16,7 @@ from onnxsmith.errors import MissingDependencyError, NotRunnableError, Onnxsmith
 from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.ir_types import ir_dtype
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.origins import hand_down_origins
@@ -205,7 +206,7 @@ def cast_constants(model: ir.Model, given: ir.Model) -> None:
             continue
         dtype = DType(node.attributes["to"].as_int())
         array = source.const_value.numpy().astype(dtype.numpy)
-        tensor = ir.tensor(array, dtype=ir.DataType(int(dtype)), name=result.name)
+        tensor = ir.tensor(array, dtype=ir_dtype(dtype), name=result.name)
         value = ir.Value(
             name=result.name, type=ir.TensorType(tensor.dtype), shape=source.shape, const_value=tensor
         )

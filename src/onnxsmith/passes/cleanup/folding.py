@@ -21,7 +21,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.identity import is_random, value_number
-from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of, ir_dtype
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
@@ -264,7 +264,7 @@ def _result_types(at: Attempt) -> list[tuple[ir.DataType, tuple[int, ...]]] | No
         shape = tuple([each for each in kind.shape if isinstance(each, int)])
         if len(shape) != len(kind.shape):
             return None
-        found.append((ir.DataType(int(kind.dtype)), shape))
+        found.append((ir_dtype(kind.dtype), shape))
     return found
 
 
