@@ -172,8 +172,10 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
         array[:] = elements
         return ir.StringTensor(array.reshape(shape), shape=ir.Shape(shape), name=name)
     refuse_masked(content)
-    is_typed = isinstance(content, np.ndarray) and cast(Any, content).dtype == kind.dtype.numpy
-    array = content if is_typed else _elements(name, kind, content)
+    typed: Any = content if getattr(content, "dtype", None) == kind.dtype.numpy else None
+    array = cast(
+        "np.ndarray[Any, Any]", _elements(name, kind, content) if typed is None else np.asarray(typed)
+    )
     try:
         return ir.Tensor(array.reshape(shape), dtype=ir_dtype(kind.dtype), name=name)
     except ValueError as error:
