@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -12,6 +13,16 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # spinning: histogram boosting of 40 rows took 6 s instead of 0.04 s.
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_pool, "1")
+
+# The objects of 33,000 tests live as long as the run. Walking them again and again takes a quarter of the time that
+# collecting takes, and an eighth of that of the tests.
+gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -123,6 +123,8 @@ _ARGUMENTS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "FixedThresholdClassifier": lambda: {"estimator": _logistic()},
     "GaussianRandomProjection": lambda: {"n_components": 3, "random_state": 0},
     "GridSearchCV": lambda: {"estimator": _logistic(), "param_grid": {"C": [0.1, 1.0]}},
+    # 2**20 features, unless given, are tested with the other settings of the vectorizers.
+    "HashingVectorizer": lambda: {"n_features": 2**12},
     "HalvingGridSearchCV": lambda: {"estimator": _logistic(), "param_grid": {"C": [0.1, 1.0]}},
     "HalvingRandomSearchCV": lambda: {"estimator": _logistic(), "param_distributions": {"C": [0.1, 1.0]}},
     "MultiOutputClassifier": lambda: {"estimator": _logistic()},
