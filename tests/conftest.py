@@ -6,6 +6,12 @@ import gc
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Nothing is timed in tests: a busy machine or a collection of garbage may take a second. CI's profile, which is
+# loaded there, draws the same examples in every run; this one keeps that.
+settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 # scipy reads it when it is imported: its functions compute with the namespace of the arrays that they are given.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")

@@ -124,7 +124,7 @@ operators: dict[str, Callable[..., Any]] = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     name=st.sampled_from(sorted(operators)), right=st.tuples(shapes, shapes), wrong=st.tuples(shapes, shapes)
 )

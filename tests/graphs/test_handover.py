@@ -276,7 +276,7 @@ WEIGHTS = arrays.arrays(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(WEIGHTS, st.sampled_from(["memory", "inside", "beside"]), st.sampled_from("CFT"))
 def test_whatever_the_weight_is_the_whole_is_the_model(weight, stored, order) -> None:
     """The law: nothing is lost between the graph and what is handed over apart from it."""

@@ -119,7 +119,7 @@ def check_at(model: Model, program: Sequence[Step], size: int) -> None:
         assert not isinstance(inferred, int) or inferred == len(wanted), where
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(program=st.lists(STEPS, min_size=1, max_size=5))
 def test_a_recorded_program_is_right_at_every_size(program: list[Step]) -> None:
     def recorded(t: DOUBLE) -> tuple[Tensor, ...]:

@@ -75,7 +75,7 @@ def _exactly(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS, ids=repr)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(value=literals)
 @example(value=2.5)
 @example(value=300)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
@@ -22,7 +22,6 @@ def graphs(draw: st.DrawFn, *, is_acyclic: bool) -> tuple[int, list[Net]]:
     return count, nets
 
 
-@settings(deadline=None)
 @given(graphs(is_acyclic=True), st.booleans())
 def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]], moves_all: bool) -> None:
     count, nets = graph
@@ -31,7 +30,6 @@ def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]], moves_
     assert set(layer) == set(range(max(layer) + 1))
 
 
-@settings(deadline=None)
 @given(graphs(is_acyclic=False))
 def test_every_item_stands_once_and_every_line_arrives(graph: tuple[int, list[Net]]) -> None:
     """In circles too, which boxes that take from each other make."""
@@ -49,7 +47,6 @@ def test_every_item_stands_once_and_every_line_arrives(graph: tuple[int, list[Ne
         assert set(net.targets) <= reached
 
 
-@settings(deadline=None)
 @given(graphs(is_acyclic=True))
 def test_ports_stand_at_the_edges(graph: tuple[int, list[Net]]) -> None:
     count, nets = graph
@@ -85,7 +82,6 @@ def _crossings(count: int, nets: list[Net], effort: Effort) -> int:
     return sum(crossings_between(row, down, places) for row in made.layers[:-1])
 
 
-@settings(deadline=None)
 @given(graphs(is_acyclic=True))
 def test_more_effort_never_crosses_more(graph: tuple[int, list[Net]]) -> None:
     count, nets = graph

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxsmith import Model
@@ -19,7 +19,6 @@ from tests.view.conftest import Seen
 from tests.view.large_models import transformer
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_nothing_overlaps(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))

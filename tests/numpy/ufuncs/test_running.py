@@ -16,7 +16,7 @@ SHAPES = arrays.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=18)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_as_numpy(name: str, data: st.DataObject) -> None:
     dtypes = (

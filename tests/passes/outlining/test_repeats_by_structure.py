@@ -245,7 +245,7 @@ def test_names_of_modules_are_only_data(name: str) -> None:
 OPERATORS = {"Relu": 1, "Neg": 1, "Tanh": 1, "Add": 2, "Mul": 2, "Max": 2, "MatMul": 2}
 
 
-@settings(deadline=None, derandomize=True, database=None, max_examples=40)
+@settings(derandomize=True, database=None, max_examples=40)
 @given(
     body=st.lists(
         st.tuples(st.sampled_from(sorted(OPERATORS)), st.integers(0, 5), st.integers(0, 5)),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from onnxsmith.errors import OnnxsmithError
@@ -76,7 +76,6 @@ def related(draw: Callable[[st.SearchStrategy[Any]], Any], shape: tuple[int, ...
     return tuple(kept[draw(st.integers(0, len(kept))) :])
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_broadcasting(data: st.DataObject) -> None:
     left = data.draw(SHAPES)
@@ -87,7 +86,6 @@ def test_broadcasting(data: st.DataObject) -> None:
     check(hidden, name, pair, lambda: np.zeros(left) + np.zeros(right))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_broadcasting_is_refused_exactly_where_numpy_refuses(data: st.DataObject) -> None:
     left, right = data.draw(SHAPES), data.draw(SHAPES)
@@ -103,7 +101,6 @@ def test_broadcasting_is_refused_exactly_where_numpy_refuses(data: st.DataObject
         assert known.type == TensorType(DType.FLOAT, expected)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_where(data: st.DataObject) -> None:
     shape = data.draw(SHAPES)
@@ -116,7 +113,6 @@ def test_where(data: st.DataObject) -> None:
     check(hidden, "Where", inputs, lambda: np.where(*(np.zeros(each) for each in shapes)))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_matmul(data: st.DataObject) -> None:
     batch, rows, inner, columns = data.draw(SHAPES), data.draw(SIZES), data.draw(SIZES), data.draw(SIZES)
@@ -129,7 +125,6 @@ def test_matmul(data: st.DataObject) -> None:
     check(hidden, "MatMul", pair, lambda: np.zeros(left) @ np.zeros(right))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_reshape(data: st.DataObject) -> None:
     shape = data.draw(SHAPES)
@@ -148,7 +143,6 @@ def test_reshape(data: st.DataObject) -> None:
 BOUNDS = st.one_of(st.integers(-7, 7), st.sampled_from((2**31 - 1, 2**63 - 1, -(2**31), -(2**63))))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_slice(data: st.DataObject) -> None:
     shape = data.draw(SHAPES.filter(len))
@@ -164,7 +158,6 @@ def test_slice(data: st.DataObject) -> None:
     check(hidden, "Slice", inputs, lambda: np.zeros(shape)[tuple(index)])
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_concat(data: st.DataObject) -> None:
     shape = data.draw(SHAPES.filter(len))
@@ -181,7 +174,6 @@ def test_concat(data: st.DataObject) -> None:
     )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_gather(data: st.DataObject) -> None:
     shape, indices = data.draw(SHAPES.filter(len)), data.draw(SHAPES)
@@ -191,7 +183,6 @@ def test_gather(data: st.DataObject) -> None:
     check(hidden, "Gather", inputs, lambda: np.take(np.zeros(shape), np.zeros(indices, int), axis), axis=axis)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_reductions(data: st.DataObject) -> None:
     shape = data.draw(SHAPES.filter(len))
@@ -208,7 +199,6 @@ def test_reductions(data: st.DataObject) -> None:
     )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_transpose_expand_dims_squeeze_and_tile(data: st.DataObject) -> None:
     shape = data.draw(SHAPES)
@@ -227,7 +217,6 @@ def test_transpose_expand_dims_squeeze_and_tile(data: st.DataObject) -> None:
     )
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_pad_and_expand(data: st.DataObject) -> None:
     shape = data.draw(SHAPES.filter(len))

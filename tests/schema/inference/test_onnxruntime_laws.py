@@ -175,7 +175,7 @@ EXAMPLES = (
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_inference_agrees_with_onnx_runtime(example: Callable[[Draw], Example], data: st.DataObject) -> None:
     name, arrays, attributes, outputs = example(data.draw)

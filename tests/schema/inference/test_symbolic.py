@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxsmith.schema.inference import polynomial, symbolic
@@ -91,7 +91,6 @@ def evaluate(dimension: Dimension, sizes: dict[str, int]) -> int:
     return dimension if isinstance(dimension, int) else eval(str(dimension), {"min": min, "max": max}, sizes)
 
 
-@settings(deadline=None)
 @given(
     start=ENTRIES,
     steps=st.lists(st.tuples(st.sampled_from(sorted(OPERATIONS)), ENTRIES), max_size=6),
@@ -119,7 +118,6 @@ def test_expressions_have_the_value_that_integers_give(
             assert high is None or value <= high
 
 
-@settings(deadline=None)
 @given(left=ENTRIES, right=ENTRIES, sizes=st.fixed_dictionaries({name: st.integers(0, 9) for name in NAMES}))
 def test_comparisons_hold_for_all_sizes(left: Dimension, right: Dimension, sizes: dict[str, int]) -> None:
     first, second = evaluate(left, sizes), evaluate(right, sizes)
