@@ -208,3 +208,14 @@ def test_a_gradient_needs_an_element_type() -> None:
         @script
         def _step(x):
             return x - grad(lambda y: (op.Sin(y) * y).sum())(x)
+
+
+@pytest.mark.parametrize("rest", [None, (None,), (), [None, ()], {}, {"a": None}])
+def test_a_cotangent_has_none_for_containers_without_numbers(rest: object) -> None:
+    given = {"w": np.float32([1, 2]), "rest": rest}
+    slope = grad(lambda state: (state["w"] * state["w"]).sum())
+    for cotangent in ({"w": np.float32([1, 1]), "rest": rest}, {"w": np.float32([1, 1]), "rest": None}):
+        _, found = vjp(slope)(given, cotangent=cotangent)
+        np.testing.assert_array_equal(found["w"], [2, 2])
+    with pytest.raises(CallError, match="cotangent"):
+        vjp(slope)(given, cotangent={"w": np.float32([1, 1]), "rest": np.float32(1)})

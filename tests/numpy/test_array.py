@@ -232,3 +232,13 @@ def test_protocols() -> None:
         held.nosuch  # noqa: B018
     with pytest.raises(errors.OnnxsmithError):
         np.frompyfunc(abs, 1, 1)(held)
+
+
+@pytest.mark.parametrize("method", ["sum", "asked_for_truth", "reshape", "clip"])
+def test_a_method_refuses_an_argument_called_name_as_any_other(method: str) -> None:
+    texts = []
+    for argument in ("name", "nosuch"):
+        with pytest.raises(TypeError) as caught:
+            getattr(xp.asarray([1.0]), method)(**{argument: 1})
+        texts.append(str(caught.value).replace(argument, "…"))
+    assert texts[0].splitlines()[0] == texts[1].splitlines()[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -74,3 +76,29 @@ def test_complex_numbers_where_real_ones_are_needed_are_an_error_of_ours(jitted:
 
     with pytest.raises(OnnxsmithError, match="real numbers are needed here, and these are complex128"):
         (xp.jit(ranked) if jitted else ranked)(xp.asarray(np.eye(3)))
+
+
+#: Ways in which an element becomes a Python integer. A model computes with these as int64.
+PYTHON_INTEGERS: list[Callable[[Any], Any]] = [
+    lambda w: np.array([w[0].item()]),
+    lambda w: np.full(2, w.item(0)),
+    lambda w: np.array([int(w[0])]),
+    lambda w: np.zeros(2, np.float64) + w.tolist()[0],
+    lambda w: np.array([x + 0 for x in w.tolist()]),
+    lambda w: np.array([sum(w.tolist())]),
+    lambda w: np.array([max(w.tolist())]),
+    lambda w: np.array([x.item() for x in w.flat]),
+    lambda w: np.array([operator.index(w[0])]),
+    lambda w: np.array([math.gcd(w[0].item(), 6)]),
+    lambda w: np.vectorize(lambda t: t + 1)(w),
+]
+
+
+@pytest.mark.parametrize("convert", PYTHON_INTEGERS, ids=range(len(PYTHON_INTEGERS)))
+def test_a_uint64_beyond_int64_becomes_no_python_integer_of_a_model(convert: Callable[[Any], Any]) -> None:
+    jitted = xp.jit(convert)
+    small = np.array([2**63 - 2], np.uint64)
+    np.testing.assert_array_equal(jitted(small), convert(small))
+    for large in (2**63, 2**64 - 1):
+        with pytest.raises(OverflowError, match="64 bits with its sign"):
+            jitted(np.array([large], np.uint64))

@@ -56,7 +56,7 @@ def cotangents_of(given: UserValue) -> list[UserValue]:
 
 def _leaves(given: UserValue) -> Iterator[UserValue]:
     inner = parts(given)
-    if inner is None or (isinstance(given, list | tuple) and _is_of_numbers(given)):
+    if inner is None or (inner and isinstance(given, list | tuple) and _is_of_numbers(given)):
         if given is not None:
             yield given  # a list of numbers is an array
         return
@@ -81,12 +81,17 @@ def check_form(form: Held, given: UserValue) -> None:
     )
 
 
+def _has_slots(form: Held) -> bool:
+    return isinstance(form, Slot) or any(_has_slots(each) for _, each in parts(form) or ())
+
+
 def _has_form(form: Held, given: Any) -> bool:
     if isinstance(form, Slot):
         return parts(given) is None or (isinstance(given, list | tuple) and _is_of_numbers(given))
     inner, theirs = parts(form), parts(given)
     if inner is None or theirs is None:
-        return inner is None and given is None
+        # A part without numbers has no cotangent: None stands for its containers, and they for None.
+        return not _has_slots(form) and next(_leaves(given), None) is None
     if isinstance(form, tuple | list) and isinstance(given, tuple | list):  # whose items may have names
         is_alike = len(inner) == len(theirs)
     else:

@@ -147,7 +147,7 @@ def _whole(size: int | Number, why: str) -> int:
     ).locate_at_caller()
 
 
-def _called(name: str, *args: Any, **kwargs: Any) -> Any:
+def _called(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A function of the namespace; its errors point at the user's expression."""
     try:
         return FUNCTIONS[name](*args, **kwargs)
@@ -157,7 +157,7 @@ def _called(name: str, *args: Any, **kwargs: Any) -> Any:
         raise
 
 
-def _called_ufunc(name: str, *args: Any) -> Any:
+def _called_ufunc(name: str, /, *args: Any) -> Any:
     return UFUNCS[name](*args)
 
 

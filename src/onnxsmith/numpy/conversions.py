@@ -25,7 +25,13 @@ from onnxsmith.errors import (
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.fitting import check_number, require_fitting, require_number, require_numbers
+from onnxsmith.numpy.fitting import (
+    check_number,
+    require_fitting,
+    require_number,
+    require_numbers,
+    require_signed,
+)
 from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import public
@@ -227,10 +233,19 @@ def item(x: Array, place: tuple[Any, ...]) -> object:
         )
     if any(isinstance(each, int) and each != 1 for each in x.shape):
         raise AttributeValueError("can only convert an array of size 1 to a Python scalar")
-    single = x.reshape(()) if x.ndim else x
-    # Python's floats and integers have 64 bits.
-    wide = {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64}.get(x.dtype.kind, x.dtype)
-    return number(tensor_of(as_type(single, wide)))
+    return python_number(x.reshape(()) if x.ndim else x)
+
+
+def python_number(element: Array) -> Number:
+    """A real element as a Python number of the model."""
+    return number(tensor_of(python_numbers(element)))
+
+
+def python_numbers(x: Array) -> Array:
+    """Real elements as Python numbers of the model, which have 64 bits: an integer of 2**63 or more is refused."""
+    if x.dtype == np.uint64:
+        require_signed(tensor_of(x))
+    return as_type(x, {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64}.get(x.dtype.kind, x.dtype))
 
 
 @public("_as_tensor")

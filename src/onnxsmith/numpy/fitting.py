@@ -73,6 +73,14 @@ def require_whole(whole: Tensor, dtype: NumpyDType) -> None:
     _require_integer(whole, dtype, is_natural=False)
 
 
+def require_signed(natural: Tensor) -> None:
+    """Elements of uint64 that become Python integers of the model, which have a sign, are below 2**63."""
+    demand(
+        lambda: _all(natural <= np.uint64(2**63 - 1)),
+        OverflowError("an integer of a model has 64 bits with its sign, and this one is greater"),
+    )
+
+
 def _all(truth: Tensor) -> Tensor:
     return reductions.all_true(truth, list(range(values.rank_of(truth))), False)
 

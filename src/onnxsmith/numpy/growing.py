@@ -25,7 +25,7 @@ from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs.raising_nodes import LIMITED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, item, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, item, python_numbers, tensors_of
 from onnxsmith.numpy.holding import Held, Holding, Stacked
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import check_writable
@@ -241,8 +241,7 @@ def to_list(x: Array) -> object:
     if not x.is_symbolic:
         return cast("np.ndarray[Any, Any]", x.held).tolist()
     if x.ndim == 1 and not isinstance(x.shape[0], int) and x.dtype.kind != "c":
-        wide = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}[x.dtype.kind]
-        return GrownList(as_type(x, np.dtype(wide)).held, kind="python")
+        return GrownList(python_numbers(x).held, kind="python")
     return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 

@@ -53,15 +53,19 @@ class Raises:
         """The error that is raised on the path that is staged now, counted from 1; 0 for none."""
         return cast("Number | int", self._cells[_NAME])
 
+    @which.setter
+    def which(self, which: Number | int) -> None:
+        self._cells[_NAME] = which
+
     def note(self, error: BaseException, span: Span | None) -> None:
         """The path that is staged now raises an error, unless one was raised on it before."""
         before, code = self.which, self._code(error, span)
         if isinstance(before, Number):
             op, given = current_graph().operators, before.as_dtype(DType.INT64)
             is_first = op.Equal(given, np.array(0, np.int64))
-            self._cells[_NAME] = number(op.Where(is_first, np.array(code, np.int64), given))
+            self.which = number(op.Where(is_first, np.array(code, np.int64), given))
         else:
-            self._cells[_NAME] = before or code
+            self.which = before or code
 
     def note_unless(self, holds: TensorValue, error: BaseException, span: Span | None) -> None:
         """The path that is staged now raises an error where a condition does not hold, and goes on where it does."""
@@ -114,12 +118,12 @@ class Raises:
         What was raised before stands again after it: who calls says what becomes of the block's error.
         """
         before, found = self.which, list[Number | int]()
-        self._cells[_NAME] = 0
+        self.which = 0
         try:
             yield found
             found.append(self.which)
         finally:
-            self._cells[_NAME] = before
+            self.which = before
 
     def note_which(self, code: TensorValue) -> None:
         """The path that is staged now raises the error of a number, 0 for none, unless one was raised before."""
@@ -129,7 +133,7 @@ class Raises:
             code = op.Where(op.Equal(given, np.array(0, np.int64)), code, given)
         elif before:
             return
-        self._cells[_NAME] = number(code)
+        self.which = number(code)
 
     def note_first(self, codes: TensorValue) -> None:
         """The path that is staged now raises the first error of several turns, given by a vector with 0 for none."""

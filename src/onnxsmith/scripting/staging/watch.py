@@ -31,6 +31,7 @@ from onnxsmith.scripting.staging.code_names import code_names, imported_by
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
 from onnxsmith.scripting.staging.pictures import Picture, content_of
+from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.reach import (
     Moving,
     Reach,
@@ -445,6 +446,8 @@ class Attempt:
     """The objects that statements reach before they are tried: they are put back if staging takes another way."""
 
     def __init__(self, frame: Scope, names: Names, most_bytes: float = math.inf) -> None:
+        self._raises = open_raises()
+        self._which = None if self._raises is None else self._raises.which
         values = values_of(frame, names.variables)
         reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
         reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
@@ -457,6 +460,8 @@ class Attempt:
 
     def take_back(self) -> None:
         """Let everything hold again what it held."""
+        if self._raises is not None and self._which is not None:
+            self._raises.which = self._which  # of what was staged, no error is raised
         for each in self._pictures:
             if each.is_changed():
                 each.put_back()

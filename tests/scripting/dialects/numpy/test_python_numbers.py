@@ -165,3 +165,14 @@ def test_functions_of_math_count_their_arguments(function: Callable[..., Any]) -
         lambda x: function(x),
     ):
         agrees(call, np.array([2.5, 3.5]))
+
+
+def test_what_a_comprehension_demands_before_it_becomes_a_loop_is_demanded_once() -> None:
+    def whole(w):
+        return np.array([x + 1 for x in np.repeat(w, int(w[0]))])
+
+    jitted = xp.jit(whole)
+    x = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(jitted(x), whole(x))
+    with pytest.raises(ValueError, match="NaN to integer"):
+        jitted(np.array([np.nan]))

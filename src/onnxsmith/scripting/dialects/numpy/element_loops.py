@@ -25,7 +25,7 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.conversions import array_of, as_type, python_number
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.types.dtypes import DType
 
@@ -135,8 +135,7 @@ def _as_python(element: Array) -> Array | Number:
     """A single element as Python's number; parts of arrays and complex numbers stay what they are."""
     if element.ndim or element.dtype.kind == "c":
         return element
-    wide = {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64, "b": dtypes.BOOL}[element.dtype.kind]
-    return number(as_type(element, wide).tensor)
+    return python_number(element)
 
 
 def _results(result: UserValue) -> list[UserValue]:

@@ -161,6 +161,7 @@ def _as_python(value: UserValue, name: str, place: int) -> UserValue:
     if name in _OF_INTEGERS:
         if made.dtype.kind == "f":
             raise TypeError(f"'{made.dtype.name}' object cannot be interpreted as an integer")
+        demand_whole(made.tensor)
         return cast(Array, FUNCTIONS["astype"](made, np.int64))
     return cast(Array, FUNCTIONS["astype"](made, dtypes.FLOAT64))
 
