@@ -9,7 +9,8 @@ from __future__ import annotations
 
 #: The modules that expressions name.
 IMPORTS = """
-import array, ast, base64, binascii, bisect, calendar, cmath, codecs, collections, colorsys, copy, csv, ctypes
+import array, ast, base64, binascii, bisect, calendar, cmath, codecs, collections, colorsys, contextlib, copy, csv
+import ctypes
 import dataclasses, datetime, decimal, difflib, enum, fnmatch, fractions, functools, gettext, hashlib, heapq, html, http
 import io, ipaddress, itertools, json, logging, marshal, math, numbers, operator, os.path, pathlib, pickle, plistlib
 import pprint, queue, random, re, reprlib, shlex, sqlite3, statistics, string, struct, textwrap, time, types
@@ -22,6 +23,39 @@ Point = dataclasses.make_dataclass("Point", ["a", "b"])
 class Database(sqlite3.Connection):
     def __del__(self):  # closed also where an expression is refused: Python warns of those that are not
         self.close()
+
+class Asked:
+    def __init__(self, v): self.answer, self.v = (2.0 if isinstance(v, int) else 1.0), v
+    @property
+    def later(self): return 2.0 if isinstance(self.v, (int, str)) else 1.0
+    def __getitem__(self, v): return 2.0 if isinstance(v, int) else 1.0
+
+@functools.singledispatch
+def dispatched(v): return 1.0
+dispatched.register(int, lambda v: 2.0)
+
+def kinds(values):
+    for each in values:
+        yield 2.0 if isinstance(each, int) else 1.0
+
+def tried(v):
+    try: return [1, 2, 3, 4, 5, 6, 7, 8][v]
+    except (IndexError, TypeError): return 0.5
+
+def tried_again(v):
+    try: return {3: 1.0}[v]
+    except Exception as error: raise ValueError("none") from error
+
+def quiet(v):
+    result = 0.5
+    with contextlib.suppress(Exception): result = float(f"{v}")
+    return result
+
+def retried(function, v):
+    for _ in range(2):
+        try: return function(v)
+        except Exception: pass
+    return 0.5
 """
 
 _BUILT_IN = """
@@ -528,6 +562,21 @@ time.gmtime(n).tm_sec
 time.strftime("%H", time.gmtime(n * 3600))
 """
 
+#: Through code of the program that Python itself runs: it may ask for the class, and catch what is raised.
+_OWN_CODE = """
+Asked(n).answer
+Asked(n).later
+Asked(1.0)[n]
+dispatched(n)
+list(kinds([n, 1.5]))[0]
+tried(n)
+quiet(n)
+retried(tried_again, n) + 0.0
+retried(lambda v: 8.0 if v > 3 else 9.0, n)
+fractions.Fraction(3) != n
+decimal.Decimal(3) in [n]
+"""
+
 #: The families, and the expressions of each.
 FAMILIES: dict[str, tuple[str, ...]] = {
     name: tuple(text.strip().splitlines())
@@ -540,5 +589,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "collections": _COLLECTIONS,
         "numbers": _NUMBERS,
         "formats": _FORMATS,
+        "own code": _OWN_CODE,
     }.items()
 }

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import is_array, operators_for
-from onnxsmith.core.value import Array, Operand, Size, Value
+from onnxsmith.core.value import Array, Operand, Size, Value, shown_class
 from onnxsmith.errors import OnnxsmithError, TensorIndexError, TracedValueError, boundary
 from onnxsmith.types.value_types import SequenceType
+
+
+def _eager_class(value: Value) -> type:
+    return cast("type", list) if isinstance(value.known.type, SequenceType) else type(value)
 
 
 class TensorSequence(Value):
     """A sequence (or optional) that exists when the model runs. Nothing changes it in place, as in all of ONNX."""
 
     __slots__ = ()
+    __class__ = shown_class(_eager_class)  # pyright: ignore[reportIncompatibleMethodOverride]  # as in `unittest.mock`
 
     @boundary
     def __getitem__(self, index: Size | Array | slice) -> Value:

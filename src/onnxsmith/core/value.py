@@ -5,13 +5,16 @@ Says what the pipeline and the semantics need of a value; Python's operators on 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
 from onnxsmith.core.stored import Stored
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import is_ours
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -20,6 +23,24 @@ if TYPE_CHECKING:
 
 #: A numpy array of any element type.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+#: Set while code is staged that sees Python's own classes when it runs eagerly.
+SHOWS_EAGER_CLASS: ContextVar[bool] = ContextVar("onnxsmith_shows_eager_class", default=False)
+
+
+def shown_class(eager_class: Callable[[Any], type]) -> Any:
+    """The `__class__` of a symbolic value: code that is staged, and all that it calls, sees that of the eager run.
+
+    Python's `isinstance` asks for it, and so do dispatchers. Questions in staged code go through hooks; this answers
+    those in code that Python itself runs: a constructor, a property, a generator, a library. Our code sees the class
+    that the value has.
+    """
+
+    def class_(value: Any) -> type:
+        asks = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack cheaply
+        return eager_class(value) if SHOWS_EAGER_CLASS.get() and not is_ours(asks) else type(value)
+
+    return property(class_)
 
 
 class Value:

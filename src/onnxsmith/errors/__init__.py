@@ -47,6 +47,7 @@ from onnxsmith.errors.operators import OutputCountError as OutputCountError
 from onnxsmith.errors.operators import TooManyInputsError as TooManyInputsError
 from onnxsmith.errors.operators import UnknownAttributeError as UnknownAttributeError
 from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorError
+from onnxsmith.errors.refusals import refusals_raised as refusals_raised
 from onnxsmith.errors.running import DivisionByZeroError as DivisionByZeroError
 from onnxsmith.errors.running import MemoryLimitError as MemoryLimitError
 from onnxsmith.errors.running import MissingDependencyError as MissingDependencyError

@@ -6,11 +6,22 @@ Holds facts; `diagnostics` turns them into text, and the modules beside this one
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from onnxsmith.diagnostics import Label, clipped, display_path, printable, render, wants_full_traceback
 from onnxsmith.errors.colours import coloured, coloured_error, is_plain
-from onnxsmith.source import Span, argument_span, caller_span, is_library, traceback_span, users_span
+from onnxsmith.source import (
+    Span,
+    argument_span,
+    caller_frame,
+    caller_span,
+    is_library,
+    position_span,
+    traceback_span,
+    users_span,
+)
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
@@ -28,6 +39,8 @@ class OnnxsmithError(Exception):
 
     __module__ = "onnxsmith.errors"  # where users find it, and what a traceback shows
     code: ClassVar[str] = "C000"
+    #: Whether it says what a model cannot do: an eager run raises nothing there, so no `except` may catch it.
+    is_refusal: bool = False
 
     def __init_subclass__(cls) -> None:
         if cls.__module__.startswith("onnxsmith.errors."):
@@ -104,6 +117,8 @@ class OnnxsmithError(Exception):
 
         Where the wrong argument is known, it alone is underlined.
         """
+        if self.is_refusal or self.needs_values:
+            _note_refusal(self)
         return self if self.labels else self._locate_culprit(caller_span())
 
     def locate_in_traceback(self) -> Self:
@@ -126,6 +141,29 @@ class OnnxsmithError(Exception):
         if span is not None:
             self.labels = (*self.labels, Label(span, text))
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRefusal:
+    """A refusal that left our code for the code that is recorded, and where the user's own code stands."""
+
+    error: OnnxsmithError
+    place: Span | None
+
+
+#: The refusals of a recording, for `refusals`; None outside of one.
+REFUSALS: ContextVar[list[SeenRefusal] | None] = ContextVar("onnxsmith_refusals", default=None)
+
+
+def _note_refusal(error: OnnxsmithError) -> None:
+    seen = REFUSALS.get()
+    if seen is None or any(each.error is error for each in seen):
+        return
+    frame = caller_frame()
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    place = None if frame is None else position_span(frame.f_code, frame.f_lasti, frame.f_lineno)
+    seen.append(SeenRefusal(error, place))
 
 
 class ModelWarning(UserWarning):

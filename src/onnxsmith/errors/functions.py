@@ -193,6 +193,7 @@ class AttributeParameterError(OnnxsmithError, TypeError):
     """
 
     code = "C608"
+    is_refusal = True
 
 
 class RuleError(OnnxsmithError, ValueError):

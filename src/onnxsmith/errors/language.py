@@ -51,6 +51,7 @@ class UnsupportedSyntaxError(OnnxsmithError, NotImplementedError):
     """
 
     code = "C102"
+    is_refusal = True
 
 
 class UndefinedNameError(OnnxsmithError, NameError):

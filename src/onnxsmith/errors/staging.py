@@ -30,6 +30,7 @@ class TracedValueError(OnnxsmithError, TypeError):
     """
 
     code = "C501"
+    is_refusal = True
 
 
 class LeakedValueError(OnnxsmithError, ValueError):
@@ -57,6 +58,7 @@ class LeakedValueError(OnnxsmithError, ValueError):
     """
 
     code = "C502"
+    is_refusal = True
 
 
 class ConditionError(OnnxsmithError, TypeError):
@@ -163,6 +165,7 @@ class DynamicPythonValueError(OnnxsmithError, TypeError):
     """
 
     code = "C506"
+    is_refusal = True
 
 
 class MutationError(OnnxsmithError, TypeError):
@@ -188,6 +191,7 @@ class MutationError(OnnxsmithError, TypeError):
     """
 
     code = "C507"
+    is_refusal = True
 
 
 class NestingError(OnnxsmithError, RecursionError):
@@ -284,6 +288,7 @@ class UnseenStateError(OnnxsmithError, TypeError):
     """
 
     code = "C511"
+    is_refusal = True
 
 
 class LastingChangeError(OnnxsmithError, TypeError):
@@ -310,3 +315,4 @@ class LastingChangeError(OnnxsmithError, TypeError):
     """
 
     code = "C512"
+    is_refusal = True

@@ -153,6 +153,7 @@ class UnknownRankError(OnnxsmithError, ValueError):
     """
 
     code = "C408"
+    is_refusal = True
 
 
 class UnknownMethodError(OnnxsmithError, AttributeError):

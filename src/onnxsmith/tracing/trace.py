@@ -19,9 +19,9 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Operand, Value
+from onnxsmith.core.value import SHOWS_EAGER_CLASS, Operand, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import TraceError, boundary
+from onnxsmith.errors import TraceError, boundary, refusals_raised
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND
 from onnxsmith.graphs.carried_conditions import carry, put_into
@@ -119,10 +119,12 @@ def traced(
     ranges = ranges_of(sizes)
     token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges)
     around = AROUND.set(None)  # what else is traced meanwhile is a function of its own
+    shows = SHOWS_EAGER_CLASS.set(False)  # `isinstance(n, int)` asks whether a size is known
     try:
         result = _called(function, arguments)
         outputs = _outputs(scope, tensors_of_arrays(result), definition)
     finally:
+        SHOWS_EAGER_CLASS.reset(shows)
         AROUND.reset(around)
         symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)
@@ -141,7 +143,8 @@ def traced(
 
 def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
-        return refusing(function, lambda: function(*arguments))
+        with refusals_raised():
+            return refusing(function, lambda: function(*arguments))
     except Exception as error:
         refused = refusal_for(error)
         if refused is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 #: Imports and classes of every program.
 PRELUDE = """
-import collections, contextvars, dataclasses, enum, functools, operator, os, string, types, typing, weakref
+import abc, collections.abc, contextvars, dataclasses, enum, functools, operator, os, string, types, typing, weakref
 import numpy as np
 from onnxsmith import FLOAT, script
 
@@ -93,6 +93,19 @@ def counted(v):
     return Count
 def meta_class(v):
     return Meta("Made", (), {"v": v})
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def get(self): pass
+class Structural(typing.Protocol):
+    def get(self): pass
+def derived(v, base):
+    class Made(base):
+        def get(self, name="k"): return self.k
+        def __getitem__(self, name): return self.k
+        def __iter__(self): return iter("k")
+        def __len__(self): return 1
+    Made.k = v  # an abstract class asks what it is given for attributes
+    return Made()
 @dataclasses.dataclass(slots=True)
 class Slotted:
     k: object
@@ -201,6 +214,11 @@ CONTAINERS = {
     "own text": Part('with_attribute(Text("a"), {v})', ("{p}.k",), ("{p}.k = {v}",)),
     "own array": Part("with_attribute(np.ones(2).view(OwnArray), {v})", ("{p}.k",), ("{p}.k = {v}",)),
     "property of a class": Part("meta_class({v})", ("{p}.k",), ("{p}.v = {v}",)),
+    "abstract": Part("derived({v}, Abstract)", ("{p}.get()", "{p}.k"), ("type({p}).k = {v}",)),
+    "protocol": Part("derived({v}, Structural)", ("{p}.get()",), ("type({p}).k = {v}",)),
+    "abstract mapping": Part(
+        "derived({v}, collections.abc.Mapping)", ('{p}["k"]', '{p}.get("k")'), ("type({p}).k = {v}",)
+    ),
     "data in slots": Part("Slotted({v})", ("{p}.k",), ("{p}.k = {v}",)),
     "typed tuple": Part("Typed({v})", ("{p}.k", "{p}[0]"), ()),
     "module with getattr": Part(

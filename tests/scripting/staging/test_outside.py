@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import copy
 import dataclasses
@@ -21,7 +22,7 @@ import pytest
 import onnxsmith
 from onnxsmith import DOUBLE, FLOAT, script
 from onnxsmith import numpy as xp
-from onnxsmith.errors import UnseenStateError, UnsupportedSyntaxError
+from onnxsmith.errors import MutationError, UnseenStateError, UnsupportedSyntaxError
 from onnxsmith.grad import grad
 from onnxsmith.scripting.staging.outside import Outside
 from tests.laws.named import law
@@ -408,6 +409,51 @@ def test_a_cache_that_copyreg_keeps_in_a_class_is_no_change():
 def test_names_of_variables_are_refused(function: Callable[[Any], Any]):
     with pytest.raises(UnsupportedSyntaxError, match="without an argument"):
         xp.jit(function)(np.ones(2))
+
+
+class _Abstract(abc.ABC):
+    factor = 1.0
+
+    @abc.abstractmethod
+    def scaled(self, x: Any) -> Any: ...
+
+
+class _Concrete(_Abstract):
+    calls = 0
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.factor * _held[0]
+
+    def count(self) -> None:
+        type(self).calls += 1
+
+
+_held = [1.0]
+_concrete = _Concrete()
+
+
+def test_classes_with_a_metaclass_of_python(monkeypatch: pytest.MonkeyPatch):
+    @onnxsmith.script
+    def f(x: FLOAT["N"]):
+        return _concrete.scaled(x)
+
+    fast, numpys = onnxsmith.jit(f), xp.jit(lambda x: _concrete.scaled(x))
+    for change in (
+        lambda: None,
+        lambda: monkeypatch.setattr(_Abstract, "factor", 3.0),
+        lambda: _held.__setitem__(0, 5.0),
+    ):
+        change()
+        np.testing.assert_array_equal(fast(X), f(X))
+        np.testing.assert_array_equal(numpys(X), f(X))
+
+    def counts(x: FLOAT["N"]):
+        for _ in x:
+            _concrete.count()
+        return x
+
+    with pytest.raises(MutationError, match="_Concrete"):
+        onnxsmith.script(counts).to_model()
 
 
 def test_drawn_programs():

@@ -19,7 +19,7 @@ from onnxsmith.core.semantics import arithmetic, bits, decimal_rounding, number_
 from onnxsmith.core.semantics.number_methods import NumberMethods, modular_power
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import NumberValue, Operand, TensorValue
+from onnxsmith.core.value import NumberValue, Operand, TensorValue, shown_class
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError, UnknownMethodError
 from onnxsmith.schema.inference import symbolic
@@ -45,6 +45,8 @@ _Method: TypeAlias = Callable[[Tensor, Operand], TensorValue]
 #: Python's ints and floats have 64 bits where ONNX has to choose.
 _WORKING = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
 _ZERO = np.float64(0)
+#: The class of such a number in an eager run.
+EAGER_CLASSES: dict[NumberKind, type] = {"int": int, "float": float, "bool": bool}
 #: What stands for a number while the types of a call are resolved.
 _SAMPLES: dict[NumberKind, bool | int | float] = {"int": 1, "float": 1.5, "bool": True}
 
@@ -68,6 +70,7 @@ class Number(NumberMethods, Tensor, NumberValue):
 
     __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
+    __class__ = shown_class(lambda value: EAGER_CLASSES[value.kind])  # pyright: ignore[reportIncompatibleMethodOverride]  # as in `unittest.mock`
 
     # What a number is made of stands at `__init__`, which subclasses have of their own.
     def __new__(cls, *given: Any, **named: Any) -> Self:

@@ -101,6 +101,7 @@ def unknown_size() -> ShapeError | None:
         f"numpy's {name} makes an array now, and a number that it is given is known only when the model runs",
         help=f"onnxsmith.numpy makes it in the model: import onnxsmith.numpy as xp, and xp.{name}(…)",
     )
+    error.is_refusal = True
     error.locate(span)
     return error
 

@@ -36,6 +36,8 @@ _WRONG_CALL = re.compile(r"[\w.<>]+\(\) (missing|takes|got)\b")
 _MAKES_NUMBER = re.compile(r"\.(shape|size|ndim)\b|\b(len|int|float)\(")
 #: Instructions that hand values to code that is not the user's.
 _HANDING_OVER = ("CALL", "BINARY_OP", "COMPARE_OP", "CONTAINS_OP", "FORMAT", "CONVERT_VALUE")
+#: Those of ours that hand on what the user's code hands over.
+_HANDING_ON = ("CALL_FUNCTION_EX", "COMPARE_OP")
 #: How deep a value is looked for in containers.
 _DEEPEST = 3
 
@@ -96,11 +98,11 @@ def _users_place(traceback: types.TracebackType | None) -> types.TracebackType |
         now = Evaluation(code, traceback.tb_lasti).now
         instruction = "" if now is None else now.opname
         if code.co_filename.startswith(PACKAGE_DIRECTORY):
-            # Ours hand a call on without looking at it, or else the error is theirs. Python's own error for numbers
-            # that are known, such as the base of `math.log(x, -2)`, is that of the eager run.
+            # Ours hand a call or a comparison on without looking at it, or else the error is theirs. Python's own
+            # error for numbers that are known, such as the base of `math.log(x, -2)`, is that of the eager run.
             is_handed_over = (
                 found is not None
-                and instruction == "CALL_FUNCTION_EX"
+                and instruction in _HANDING_ON
                 and any(_symbolic_in(each) is not None for each in traceback.tb_frame.f_locals.values())
             )
         elif not is_library(code.co_filename) and can_be_shown(code):

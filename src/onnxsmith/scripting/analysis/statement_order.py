@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,7 +25,9 @@ class StatementOrder:
         self._by_line = sorted(self._all, key=lambda each: each.lineno)
         self._lines = [each.lineno for each in self._by_line]
         #: The last line with a statement that may change something in place.
-        self._last_store = max((each.lineno for each in self._all if stores(each)), default=0)
+        self._last_store = max(
+            (each.lineno for each in self._all if stores(each) or any(given_away(each))), default=0
+        )
 
     def _add(self, statements: Iterable[ast.stmt], loop: ast.stmt | None) -> None:
         for each in statements:
@@ -79,6 +82,25 @@ def stores(node: ast.stmt) -> Sequence[ast.expr]:
     if isinstance(node, ast.Assign):
         return [each for each in node.targets if isinstance(each, ast.Subscript)]
     return [node.target] if isinstance(node, ast.AugAssign) else []
+
+
+def given_away(node: ast.stmt) -> Iterator[ast.Call]:
+    """The calls in a statement's own expressions that give a variable, or a part of one, to a helper.
+
+    Built-in functions are none, and what stands behind a name of a module is mostly an operator, or of numpy's.
+    """
+    heads = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+    for each in (inner for head in heads for inner in ast.walk(head)):
+        if isinstance(each, ast.Call) and not _is_builtin(each.func):
+            given = [*each.args, *(keyword.value for keyword in each.keywords)]
+            if any(isinstance(part, ast.Name | ast.Subscript | ast.Attribute) for part in given):
+                yield each
+
+
+def _is_builtin(function: ast.expr) -> bool:
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return function.value.id in ("np", "numpy", "op", "math")
+    return isinstance(function, ast.Name) and hasattr(builtins, function.id)
 
 
 def _blocks(statement: ast.stmt) -> Iterable[Sequence[ast.stmt]]:

@@ -20,7 +20,13 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
+from onnxsmith.errors import (
+    CallError,
+    MissingReturnError,
+    OpsetConflictError,
+    ReturnTypeError,
+    refusals_raised,
+)
 from onnxsmith.graphs.size_conditions import declared_in, ranges_of
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
@@ -179,7 +185,8 @@ def _stage_on(
             arguments[parameter.name] = cast(UserValue, attribute_value(parameter))
     token = ACTIVE.set(scope)
     try:
-        result = tensors_of_arrays(run(scope, script.completed(arguments)))
+        with refusals_raised():
+            result = tensors_of_arrays(run(scope, script.completed(arguments)))
         with located(None if _are_outputs(scope, result) else script.places.returned):
             if isinstance(result, list) and script.returns_sequence:
                 result = cast(Value, scope.sequence(result))

@@ -30,6 +30,7 @@ from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import flatten
 from onnxsmith.scripting.staging.tracked_array import VIEWS
 from onnxsmith.scripting.staging.watch import is_kept_unchanged
+from onnxsmith.scripting.staging.writing_helpers import written_by_calls
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
@@ -65,7 +66,7 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
         is_given = is_loop and aliases_of(name, inside) != {name}
         statements = later if is_chosen or is_given else inside
         aliases = aliases_of(name, statements)
-        changes = [each for each in statements if _is_change(each, aliases)]
+        changes = [each for each in statements if _is_change(frame, each, aliases)]
         if not changes:
             continue
         arrays = list(arrays_of(value))
@@ -74,7 +75,7 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
             and isinstance(value, np.ndarray)
             and aliases == {name}
             and all(isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name) for each in changes)
-            and not _changes_derived(name, later)
+            and not _changes_derived(frame, name, later)
             and not any(map(is_kept_unchanged, arrays))  # a variable that a branch chose may hold it
             and _holder(stager, statement, name, arrays) is None
         )
@@ -109,7 +110,7 @@ def aliases_of(name: str, statements: Sequence[ast.stmt]) -> set[str]:
     return names
 
 
-def _changes_derived(name: str, statements: Sequence[ast.stmt]) -> bool:
+def _changes_derived(frame: Frame, name: str, statements: Sequence[ast.stmt]) -> bool:
     """True if a variable is changed in place that another may share: one made of the array of a variable.
 
     An array that is computed from a tensor is a tensor, which nobody can share.
@@ -121,7 +122,7 @@ def _changes_derived(name: str, statements: Sequence[ast.stmt]) -> bool:
             if isinstance(each, ast.Assign | ast.AnnAssign | ast.For) and _mentions(each, derived):
                 derived |= set(_targets(each))
     derived.discard(name)
-    return any(_is_change(each, derived) for each in statements)
+    return any(_is_change(frame, each, derived) for each in statements)
 
 
 def _mentions(statement: ast.Assign | ast.AnnAssign | ast.For, names: set[str]) -> bool:
@@ -148,12 +149,12 @@ def refuse_shared(stager: Stager, statement: ast.For | ast.While, name: str, val
     order = stager.frame.analysis.facts.order
     statements = order.since(order.outermost_loop(statement).lineno)
     names = {each for each, held in stager.frame.variables.items() if sharing(held, arrays)} | {name}
-    changed = next((each for each in statements if _is_change(each, names)), None)
+    changed = next((each for each in statements if _is_change(stager.frame, each, names)), None)
     holder = None if changed is None else _holder(stager, statement, name, arrays)
     if changed is not None and holder is not None:
         raise _error(stager, changed, name, holder)
     later = _alias_after(stager, statement, name)
-    if later is None and changed is not None and _changes_derived(name, statements):
+    if later is None and changed is not None and _changes_derived(stager.frame, name, statements):
         raise _error(stager, changed, name, "something that is made of it")
     if later is not None:
         alias, change = later
@@ -220,7 +221,7 @@ def _alias_after(
         for place, targets in _aliases_made(each, names):
             names.update(targets)
             found.append(place)
-    changes = [each for each in order.all() if _is_change(each, names)]
+    changes = [each for each in order.all() if _is_change(stager.frame, each, names)]
     inside = range(outermost.lineno, (outermost.end_lineno or outermost.lineno) + 1)
     for each in found:
         for change in changes:
@@ -229,9 +230,10 @@ def _alias_after(
     return None
 
 
-def _is_change(node: ast.stmt, names: Collection[str]) -> bool:
-    """True for `w += 1`, `w[0] += 1`, `w[0] = 1` and `w.part += 1` of one of some names."""
-    return any(_root(each) in names for each in stores(node))
+def _is_change(frame: Frame, node: ast.stmt, names: Collection[str]) -> bool:
+    """True for `w += 1`, `w[0] += 1`, `w[0] = 1`, `w.part += 1` and `bump(w)` of one of some names."""
+    written = (each for where in (stores(node), written_by_calls(frame, node)) for each in where)
+    return any(_root(each) in names for each in written)
 
 
 def _root(target: ast.expr) -> str | None:

@@ -14,6 +14,7 @@ from onnxsmith.core.semantics.number import Number, NumberKind, number
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import shown_class
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
@@ -113,6 +114,7 @@ class AttributeTensor(Tensor):
     is_symbolic: ClassVar[bool] = True
     #: The class of what an eager run has in its place.
     eager_class: ClassVar[type] = np.ndarray
+    __class__ = shown_class(lambda value: value.eager_class)  # pyright: ignore[reportIncompatibleMethodOverride]  # as in `unittest.mock`
 
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
@@ -158,6 +160,7 @@ class AttributeText:
     """A `str` or `list[str]` parameter: it can only be passed on."""
 
     __slots__ = ("reference",)
+    __class__ = shown_class(lambda value: value.eager_class)  # pyright: ignore[reportIncompatibleMethodOverride]  # as in `unittest.mock`
 
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference

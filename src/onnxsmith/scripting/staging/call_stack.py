@@ -8,6 +8,7 @@ from contextvars import ContextVar, Token
 from types import CodeType, TracebackType
 from typing import TypeAlias
 
+from onnxsmith.core.value import SHOWS_EAGER_CLASS
 from onnxsmith.errors import RecursiveFunctionError
 
 #: A function that is being staged so often inside itself never ends.
@@ -40,7 +41,7 @@ def recursion_error(name: str) -> RecursiveFunctionError:
 class staging:
     """Within the block, a function is being staged."""
 
-    __slots__ = ("_limit", "_name", "_node", "_token")
+    __slots__ = ("_limit", "_name", "_node", "_shows", "_token")
 
     def __init__(self, node: _Known, name: str) -> None:
         self._node = node
@@ -54,10 +55,12 @@ class staging:
         if _ROOMY_CALLS <= len(calls) < _MOST_CALLS:
             sys.setrecursionlimit(self._limit + _FRAMES_PER_CALL)
         self._token: Token[tuple[_Known, ...]] = _CALLS.set((*calls, self._node))
+        self._shows = SHOWS_EAGER_CLASS.set(True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        SHOWS_EAGER_CLASS.reset(self._shows)
         _CALLS.reset(self._token)
         if _ROOMY_CALLS <= len(_CALLS.get()) < _MOST_CALLS:
             sys.setrecursionlimit(self._limit)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from types import CodeType
 
 from onnxsmith.errors import UnsupportedSyntaxError
-from onnxsmith.source import PACKAGE_DIRECTORY, Span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
 #: The local variable that marks functions of ours which raise in the name of what they call: a statement `raise`, a
 #: function of a library. It stands in the code, so that no dialect enters its functions in a table here.
 _SPEAKS = "_speaks_for_callee"
+#: The attribute of an error that left a branch or loop of the model.
+_IS_CONDITIONAL = "_onnxsmith_is_conditional"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,27 @@ def as_raised(error: BaseException, span: Span | None) -> BaseException:
         if handler is None:
             continue
         if handler.becomes is None:
-            raise UnsupportedSyntaxError(
-                "only the model knows whether this is raised, and a 'try' around it would catch it",
-                help="decide with 'if' what is done instead; an 'except' that raises another error is fine",
-            ).locate(span)
+            raise _uncertain("a 'try'").locate(span)
         error = handler.becomes(error)
     return error
+
+
+def _uncertain(catcher: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"only the model knows whether this is raised, and {catcher} around it would catch it",
+        help="decide with 'if' what is done instead; an 'except' that raises another error is fine",
+    )
+
+
+def note_conditional(error: BaseException) -> None:
+    """Remember of an error that it leaves a path on which only the model knows whether it is taken."""
+    setattr(error, _IS_CONDITIONAL, True)
+
+
+def refuse_conditional(error: BaseException, catcher: str) -> None:
+    """Refuse to catch an error that a run may not raise: what follows would be staged for one of the two."""
+    if getattr(error, _IS_CONDITIONAL, False):
+        raise _uncertain(catcher).locate(traceback_span(error.__traceback__)) from None
 
 
 def is_of_user(error: BaseException) -> bool:

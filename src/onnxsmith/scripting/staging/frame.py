@@ -212,10 +212,14 @@ class Frame:
                 return False
             values.append(value)
         function = self._functions[block.position]
-        if block.calls is None:
-            results = function(self.hooks, *values)
-        else:
-            results = _run_calls(function, block.calls, (self.hooks, *values))
+        try:
+            if block.calls is None:
+                results = function(self.hooks, *values)
+            else:
+                results = _run_calls(function, block.calls, (self.hooks, *values))
+        except Exception as error:
+            self.keep_done(block, error)  # a 'try' or a context around it may catch the error
+            raise
         variables.update(zip(block.results, results, strict=True))
         return True
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.number import EAGER_CLASSES, Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, TracedValueError, UnknownMethodError, UnsupportedSyntaxError
@@ -29,9 +29,6 @@ from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.value_types import SequenceType
 
-#: What a number that only the model knows is for Python.
-_NUMBERS: dict[str, type] = {"int": int, "float": float, "bool": bool}
-
 
 def eager_class(value: object) -> type | None:
     """The class of what an eager run has in the place of a value of the model; None for all other values."""
@@ -40,7 +37,7 @@ def eager_class(value: object) -> type | None:
     if not is_symbolic(value):
         return None
     if isinstance(value, Number):
-        return _NUMBERS[value.kind]
+        return EAGER_CLASSES[value.kind]
     if isinstance(value, Tensor):
         return EagerTensor
     return list if isinstance(value.known.type, SequenceType) else None

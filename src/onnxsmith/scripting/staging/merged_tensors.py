@@ -12,6 +12,7 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Array, Value
 from onnxsmith.errors import BranchTypeError, OnnxsmithError
 from onnxsmith.schema.promote import number_array, refuse_loss
+from onnxsmith.scripting.staging.caught import note_conditional
 from onnxsmith.scripting.staging.script_values import TensorLike
 from onnxsmith.scripting.staging.truth import visible
 from onnxsmith.types.dtypes import DType
@@ -75,8 +76,10 @@ class active:
         self._token = ACTIVE.set(self._scope)
         return self._scope
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
         ACTIVE.reset(self._token)
+        if error is not None and not isinstance(error, OnnxsmithError):
+            note_conditional(error)
 
 
 def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Value:

@@ -21,7 +21,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import Label, described_type
-from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError, refusals_raised
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.run_values import Run
@@ -434,7 +434,8 @@ def staged_function(
 
     def run(arguments: Mapping[str, Any]) -> UserValue:
         try:
-            return staged(arguments)
+            with refusals_raised():
+                return staged(arguments)
         except (TypeError, AttributeError, ValueError) as error:
             raise _only_numpys(error) or error from None
 

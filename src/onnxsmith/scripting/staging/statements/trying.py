@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import cast
 
@@ -13,9 +13,8 @@ from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
-from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user
+from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user, refuse_conditional
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side, Stager
-from onnxsmith.scripting.staging.merge import Unassigned
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
 from onnxsmith.scripting.staging.statements.leaving import made_error
 
@@ -79,8 +78,6 @@ class Trying(StatementKind):
         return side
 
     def _tried(self, stager: Stager, statement: ast.Try, leaf: Leaf) -> Side:
-        frame = stager.frame
-        before = dict(frame.variables)
         handlers = [(each, self._caught(stager, each)) for each in statement.handlers]
         try:
             with ExitStack() as stack:
@@ -98,7 +95,7 @@ class Trying(StatementKind):
             handler = next((each for each, kinds in handlers if isinstance(error, kinds)), None)
             if handler is None or not is_of_user(error):
                 raise
-            self._forget(stager, statement, before)
+            refuse_conditional(error, "a 'try'")
             if handler.name is not None:
                 stager.assign_name(handler.name, cast("str", error))
             return stager.run(handler.body, leaf)
@@ -131,14 +128,6 @@ class Trying(StatementKind):
                 help="ask for the value before: if b == 0: …",
             ).locate(stager.frame.span(handler.type))
         return kinds
-
-    def _forget(self, stager: Stager, statement: ast.Try, before: Mapping[str, object]) -> None:
-        """Forgets variables that were assigned before the error: paths that ended there may have left them out."""
-        frame = stager.frame
-        gone = Unassigned(frame.span(statement), "it is assigned in a 'try' that is left by an error")
-        for name in stager.flow.assigned(statement.body):
-            if frame.variables.get(name) is not before.get(name):
-                frame.variables[name] = gone
 
 
 def _made_of(stager: Stager, made: ast.expr, name: str | None, error: BaseException) -> BaseException:
@@ -195,6 +184,7 @@ class Within(StatementKind):
         return dispatch(stager, self._run(stager, statement, leaf), follow, statement)
 
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
+        raised: list[Exception] = []
         with ExitStack() as stack:
             for item in statement.items:
                 held: object = stager.frame.evaluate(item.context_expr)
@@ -206,4 +196,13 @@ class Within(StatementKind):
                 value = stack.enter_context(context)
                 if item.optional_vars is not None:
                     assign(stager, item.optional_vars, value)
-            return stager.run(statement.body, leaf)
+            try:
+                return stager.run(statement.body, leaf)
+            except Exception as error:
+                raised.append(error)
+                raise
+        (error,) = raised  # a context has caught it
+        if isinstance(error, OnnxsmithError):
+            raise error  # no mistake of the code, but what a model cannot do
+        refuse_conditional(error, "a context")
+        return leaf(NEXT)
