@@ -169,7 +169,19 @@ class Rows(nn.Module):
         return self.rows.sum(0)
 
 
-@pytest.mark.parametrize(("module", "name"), [(Counter(), "count"), (Rows(), "rows")])
+class Column(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("columns", torch.zeros(3, 2))
+
+    def forward(self, x):
+        self.columns.T[1].copy_(x * 2)
+        return x * 3  # nothing reads the buffer
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(Counter(), "count"), (Rows(), "rows"), (Column(), "columns")]
+)
 def test_what_a_module_writes_can_be_an_output(module, name):
     x = torch.arange(3.0)
     model = onnxsmith.torch.export(module, (x,), keep_mutations=True)
