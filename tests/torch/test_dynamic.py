@@ -192,9 +192,7 @@ class Column(nn.Module):
         return x * 3  # nothing reads the buffer
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), [(Counter(), "count"), (Rows(), "rows"), (Column(), "columns")]
-)
+@pytest.mark.parametrize(("module", "name"), [(Counter(), "count"), (Rows(), "rows"), (Column(), "columns")])
 def test_what_a_module_writes_can_be_an_output(module, name):
     x = torch.arange(3.0)
     model = onnxsmith.torch.export(module, (x,), keep_mutations=True)
