@@ -27,6 +27,11 @@ from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, read, spe
         ("-n + (n // m) != 0", True),
         ("other > 1", None),
         ("'a name' == 5", True),
+        ("n < m or n % 2 == 0 and m > 2", True),
+        ("n < m or (n == 8 or m == 8) and m > 3", False),
+        ("n > m or other", True),
+        ("n < m or other > 1", None),
+        ("not n > m", None),
         # What is no comparison of sizes has no meaning.
         ("n", None),
         ("__import__('os') == 1", None),

@@ -45,6 +45,8 @@ class Case:
     #: Whether the last arguments go by name alone in the schema.
     keyword_only: int
     way: str
+    #: The place of an argument that is left out though later ones are given.
+    left_out: int = -1
 
     @property
     def name(self) -> str:
@@ -137,13 +139,15 @@ class Calling(nn.Module):
         self.case, self.operator = case, _operator(case)
 
     def forward(self, *tensors: torch.Tensor) -> torch.Tensor:
-        left = iter(tensors)
+        left, count = iter(tensors), self.case.positional
         values: list[Any] = [
             next(left) if kind == "t" else {"f": k + 0.75, "i": k + 5, "l": [k + 1.5, 2.5]}[kind]
             for k, kind in enumerate(self.case.kinds[: self.case.given])
         ]
-        count = self.case.positional
-        return self.operator(*values[:count], **dict(zip(NAMES[count:], values[count:], strict=False)))
+        named = dict(zip(NAMES[count:], values[count:], strict=False))
+        if self.case.left_out >= 0:
+            del named[NAMES[self.case.left_out]]
+        return self.operator(*values[:count], **named)
 
 
 def cases() -> Iterator[Case]:
@@ -155,13 +159,15 @@ def cases() -> Iterator[Case]:
             if "t" not in each:
                 continue
             first = each.rfind("t") + 1
-            for keyword_only in range(min(2, len(each))):
+            for keyword_only in range(min(3, len(each))):
                 for given in range(first, len(each) + 1):
                     for positional in {
                         min(given, len(each) - keyword_only),
                         min(1, len(each) - keyword_only),
                     }:
                         yield Case(each, given, positional, keyword_only, way)
+                        for place in range(max(first, positional), given - 1):
+                            yield Case(each, given, positional, keyword_only, way, place)
 
 
 def _translation(case: Case) -> Callable[..., Any]:
@@ -250,11 +256,15 @@ def _compared_node(case: Case, model: Any) -> Verdict:
     values = {
         name: {"f": k + 0.75, "i": k + 5, "l": [k + 1.5, 2.5]}[kind]
         for k, (name, kind) in enumerate(zip(NAMES, case.kinds[: case.given], strict=False))
-        if kind != "t"
+        if kind != "t" and k != case.left_out
     }
     found = {name: each.value for name, each in node.attributes.items()}
     found = {name: list(each) if isinstance(each, tuple | list) else each for name, each in found.items()}
     inputs = [each.name for each in node.inputs]
+    if case.left_out >= 0:  # torch gives what goes by position up to the last that is given
+        place = case.left_out
+        found.setdefault(NAMES[place], default := eval(_default(case.kinds[place], place)))
+        values[NAMES[place]] = default
     if found == values and inputs == [each.name for each in model.inputs]:
         return Verdict("equal")
     return Verdict("wrong", f"{case}: inputs {inputs}, attributes {found} where torch has {values}")

@@ -155,6 +155,10 @@ JOINS: dict[str, Callable[[Any, Any], Any]] = {
     "where": lambda x, y: torch.where(x > 0.123, x, y),
     "outer": lambda x, y: (x @ y.T) @ y,
     "cat": lambda x, y: torch.cat([x, y]),
+    # torch asks about both sizes at once.
+    "down and up": lambda x, y: (
+        F.interpolate(F.max_pool2d((x @ y.T)[None, None], 2), size=(x.shape[0], y.shape[0]))[0, 0] @ y
+    ),
     "none": lambda x, y: x,
 }
 OTHERS: dict[str, tuple[Callable[[int], tuple[Any, ...]], tuple[str, ...]]] = {

@@ -159,6 +159,37 @@ def test_a_script_takes_attributes_by_position():
         onnxsmith.torch.export(Affine(), (x,), translations={aff: too_few}, opset_version=18)
 
 
+@pytest.mark.parametrize("place", [1, 2])
+def test_an_argument_that_is_left_out_keeps_its_place(place):
+    case = Case("tfif", 4, 1, 3, "other names", left_out=place)
+    assert judged(case).kind == "equal"
+
+
+@torch.library.custom_op("onnxsmith_custom::reduced", mutates_args=())
+def reduced(x: torch.Tensor, *, scale: float = 2.0, kind: torch.dtype = torch.float64) -> torch.Tensor:
+    return (x * scale).sum().to(kind)
+
+
+reduced.register_fake(lambda x, *, scale=2.0, kind=torch.float64: x.new_empty((), dtype=kind))
+
+
+@script(default_opset=opset18)
+def reduced_to(values: FLOAT[...], factor: float, to: int):
+    return opset18.Cast(opset18.ReduceSum(values * factor, keepdims=0), to=to)
+
+
+def test_defaults_of_the_operator_and_element_types_as_attributes():
+    class Reduced(nn.Module):
+        def forward(self, x):
+            return reduced(x), reduced(x, kind=torch.int64)
+
+    x = torch.tensor([1.0, 2.5])
+    model = onnxsmith.torch.export(Reduced(), (x,), translations={reduced: reduced_to}, opset_version=18)
+    double, whole = model(x.numpy())
+    assert (double, double.dtype.name) == (7.0, "float64")
+    assert (whole, whole.dtype.name) == (7, "int64")
+
+
 def test_arguments_of_every_kind_in_every_way():
     assert [
         verdict.text for verdict in map(judged, random.Random(0).sample(OURS, 12)) if verdict.kind != "equal"
@@ -170,6 +201,13 @@ def test_arguments_of_every_kind_in_every_way():
 def test_arguments_of_every_kind_for_torch_onnx():
     found = judged_by_torch_onnx([Case("tff", 3, 3, 0, "torch.onnx"), *random.Random(0).sample(THEIRS, 12)])
     assert [verdict.text for verdict in found if verdict.kind != "equal"] == []
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxscript") is None, reason="torch.onnx needs onnxscript")
+def test_a_name_without_a_parameter_is_refused_for_torch_onnx():
+    translation = onnxsmith.torch.for_torch_onnx(other_names)
+    with pytest.raises(onnxsmith.errors.ExportError, match="it has the parameters a, factor, added"):
+        translation(torch.ones(1), bias=2.0)
 
 
 # -- operators that write to their arguments -------------------------------------------------------------

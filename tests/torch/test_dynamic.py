@@ -29,6 +29,19 @@ def test_dimensions_of_nested_inputs_have_the_users_names():
     assert model.outputs[0].type.shape[0] == "batch"
 
 
+def test_dimensions_of_containers_among_any_number_of_arguments():
+    class Gathered(nn.Module):
+        def forward(self, *given):
+            return torch.cat(given[0]["a"]) * given[0]["b"].shape[0]
+
+    def inputs(count):
+        return ({"a": [torch.randn(count, 2), torch.randn(3, 2)], "b": torch.randn(count)},)
+
+    wish = {"a": [{0: "rows"}, None], "b": {0: "rows"}}
+    model = check(Gathered(), *inputs(4), others=[inputs(6)], dynamic_shapes={"given": (wish,)})
+    assert [each.type.shape for each in model.inputs] == [("rows", 2), (3, 2), ("rows",)]
+
+
 def test_dimensions_that_are_computed_from_others():
     half = torch.export.Dim("half", min=2)
 
@@ -169,7 +182,17 @@ class Rows(nn.Module):
         return self.rows.sum(0)
 
 
-@pytest.mark.parametrize(("module", "name"), [(Counter(), "count"), (Rows(), "rows")])
+class Column(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("columns", torch.zeros(3, 2))
+
+    def forward(self, x):
+        self.columns.T[1].copy_(x * 2)
+        return x * 3  # nothing reads the buffer
+
+
+@pytest.mark.parametrize(("module", "name"), [(Counter(), "count"), (Rows(), "rows"), (Column(), "columns")])
 def test_what_a_module_writes_can_be_an_output(module, name):
     x = torch.arange(3.0)
     model = onnxsmith.torch.export(module, (x,), keep_mutations=True)

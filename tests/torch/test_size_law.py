@@ -18,7 +18,7 @@ import onnxsmith  # noqa: E402
 from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
 from onnxsmith.graphs.size_conditions import read  # noqa: E402
 from tests.laws.named import Verdict  # noqa: E402
-from tests.torch.size_law import LAW, STEPS, judge  # noqa: E402
+from tests.torch.size_law import JOINS, LAW, STEPS, judge  # noqa: E402
 from tests.torch.size_uses import USES, Use, rows  # noqa: E402
 
 
@@ -56,6 +56,12 @@ def test_a_second_input_of_one_row_stays_one_where_torch_must_read_the_code():
 
     verdict, _ = judge("a key", Use(function, lambda n: (rows(n), rows(1) + 1), ("n", "m")), 5)
     assert verdict.kind == "refused", verdict.text  # only sizes that are not the example's
+
+
+def test_a_guard_about_two_sizes_leaves_both_dynamic():
+    use = Use(JOINS["down and up"], lambda n: (rows(n), rows(n + 1)), ("n", "m"))
+    verdict, is_dynamic = judge("down and up", use, 5)
+    assert is_dynamic, verdict.text
 
 
 def test_rounding_that_a_normalisation_magnifies_is_no_error():

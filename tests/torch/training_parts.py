@@ -123,6 +123,13 @@ def part_of_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.
 
 
 @_part
+def element_of_buffer_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        net.average[1] = x.mean()  # which nothing reads here
+    return x * w
+
+
+@_part
 def buffer_written_twice(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     kept = w.new_zeros(w.shape)
     kept.copy_((x * w).mean(0))

@@ -41,11 +41,12 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.GtE: operator.ge,
 }
 _FUNCTIONS: Mapping[str, Callable[[Sequence[int]], int]] = {"max": max, "min": min}
+_CONDITIONS = (ast.Compare, ast.BoolOp)
 
 
 @dataclass(frozen=True, slots=True)
 class SizeCondition:
-    """One comparison that sizes have to pass: `batch <= 4`, `width % 2 == 0`."""
+    """One comparison that sizes have to pass, or several: `batch <= 4`, `width % 2 == 0 or width < 4`."""
 
     text: str
     #: What made it so, for people: a place in a program, or what was asked for.
@@ -54,8 +55,7 @@ class SizeCondition:
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """True if sizes pass; None where that cannot be said, as one of them is not known."""
         try:
-            tree = parse_expression(self.text)
-            return _compared(tree, sizes) if isinstance(tree, ast.Compare) else None
+            return _truth(parse_expression(self.text), sizes)
         except ZeroDivisionError:
             return False  # a comparison without a value is not one that sizes pass
         except (SyntaxError, KeyError, ValueError, RecursionError, MemoryError):
@@ -66,7 +66,7 @@ class SizeCondition:
         """The dimensions that it is about; none where it has no meaning."""
         try:
             tree = parse_expression(self.text)
-            return frozenset(_names(tree)) if isinstance(tree, ast.Compare) else frozenset()
+            return frozenset(_names(tree)) if isinstance(tree, _CONDITIONS) else frozenset()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return frozenset()
 
@@ -151,6 +151,16 @@ class _Renaming(ast.NodeTransformer):
         if isinstance(size, int):
             return ast.Constant(size)
         return parse_expression(spelled(size))
+
+
+def _truth(tree: ast.expr, sizes: Mapping[str, int]) -> bool:
+    """True if sizes pass; a KeyError or ValueError for what is no condition."""
+    if isinstance(tree, ast.BoolOp):
+        parts = (_truth(each, sizes) for each in tree.values)
+        return any(parts) if isinstance(tree.op, ast.Or) else all(parts)
+    if isinstance(tree, ast.Compare):
+        return _compared(tree, sizes)
+    raise ValueError(ast.dump(tree))
 
 
 def _compared(tree: ast.Compare, sizes: Mapping[str, int]) -> bool:

@@ -14,6 +14,7 @@ from onnxsmith.torch.symbols import Expression, Symbol, in_order, is_symbol
 _SIGNS = (
     (sympy.Eq, "=="), (sympy.Ne, "!="), (sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"),
 )  # fmt: skip
+_WORDS = ((sympy.And, "and"), (sympy.Or, "or"))
 _FUNCTIONS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((sympy.Max, torch_functions.Max), "max"),
     ((sympy.Min, torch_functions.Min), "min"),
@@ -81,7 +82,13 @@ def _around(expression: Expression, symbol: Symbol, size: int) -> tuple[int, int
 
 
 def comparison(expression: Expression, names: Mapping[str, str]) -> str | None:
-    """A guard as one comparison of Python's; None where there are no words for it."""
+    """A guard as one comparison of Python's, or several with `and` or `or`; None where there are no words for it."""
+    for kind, word in _WORDS:
+        if isinstance(expression, kind):
+            parts = [comparison(each, names) for each in expression.args]
+            # Python's `and` binds tighter than `or`.
+            told = [f"({each})" if each and " or " in each else each for each in parts]
+            return None if None in told else f" {word} ".join(map(str, told))
     for kind, sign in _SIGNS:
         if isinstance(expression, kind):
             left, right = (_arithmetic(each, names) for each in expression.args)

@@ -31,6 +31,7 @@ from onnxsmith.torch.library.kinds import Example, Fake, sizes_in
 from onnxsmith.torch.refused_sizes import refused_sizes
 from onnxsmith.torch.symbols import (
     Expression,
+    Guard,
     Range,
     ShapeEnvironment,
     Symbol,
@@ -136,8 +137,7 @@ def narrowings(
         text = " and ".join(texts) or str(expression)
         return Narrowing(symbols, texts, text, places, expression, is_torch, is_raised=is_raised)
 
-    for guard in shape_env.guards:
-        expression = replaced(guard.expr, shape_env.replacements)
+    for guard, expression in _guards(shape_env):
         # What is true of sizes with one name, which a call has to keep equal, is not told.
         if truth_of(expression.xreplace(same)) is True or not _is_told(expression, ranges.keys()):
             continue
@@ -366,6 +366,13 @@ def _once(found: Iterable[Narrowing]) -> list[Narrowing]:
 
 
 # -- guards ----------------------------------------------------------------------------------------------
+
+
+def _guards(shape_env: ShapeEnvironment) -> Iterator[tuple[Guard, Expression]]:
+    """The guards with what they ask of the symbols that stayed; one that asks for several things, for each of them."""
+    for guard in shape_env.guards:
+        for part in guard.expr.args if isinstance(guard.expr, sympy.And) else (guard.expr,):
+            yield guard, replaced(part, shape_env.replacements)
 
 
 def _sizes_of_example(expression: Expression, shape_env: ShapeEnvironment) -> list[Expression]:

@@ -15,6 +15,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
 from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Arguments, Fake, Keywords, Target, Translated, schema_of
 
 #: An operator of torch, as users name one.
@@ -68,7 +69,11 @@ def called_custom(
                 help=f"torch's operator is {schema_of(target) or target}",
             ) from None
         return function(*args, **kwargs)
-    given = _in_order(target, args, kwargs)
+    given = [
+        # An attribute of ONNX has the code of an element type.
+        (name, int(onnx_dtype(each)) if isinstance(each, torch.dtype) else each)
+        for name, each in _in_order(target, args, kwargs)
+    ]
     translation: Any = function
     if isinstance(translation, ScriptFunction):
         return _called_script(translation, target, given)
@@ -98,26 +103,25 @@ def _called_script(
     script: ScriptFunction, target: Target, given: Sequence[tuple[str | None, Argument]]
 ) -> Translated:
     """Call a script, whose parameters are those of torch's operator in the same order, or of the same names."""
-    arguments = by_parameter(list(script.signature.parameters), given)
-    if arguments is None:
+    parameters = script.signature.parameters
+    schema = schema_of(target)
+    declared = [] if schema is None else list(schema.arguments)
+    names = [each.name for each in declared] or [name for name, _ in given]
+    is_named = all(name in parameters for name, _ in given)
+    # What is left out in the middle keeps its place.
+    placed = dict(zip(names, parameters, strict=False)) if not is_named else {name: name for name in names}
+    if any(name not in placed for name, _ in given):
         raise TranslationError(
             f"the script {script.name} does not take what torch gives {target}: it has the parameters "
-            f"{', '.join(script.signature.parameters) or 'none'}",
-            help=f"torch's operator is {schema_of(target) or target}",
+            f"{', '.join(parameters) or 'none'}",
+            help=f"torch's operator is {schema or target}",
         )
-    values: dict[str, Any] = {name: each for name, each in arguments.items() if each is not None}
+    values: dict[str, Any] = {str(placed[name]): each for name, each in given if each is not None}
+    for each in declared:
+        parameter = parameters.get(str(placed.get(each.name)))
+        if parameter is not None and parameter.default is parameter.empty and each.default_value is not None:
+            values.setdefault(parameter.name, each.default_value)
     return cast("Translated", script(**values))
-
-
-def by_parameter(
-    parameters: Sequence[str], given: Sequence[tuple[str | None, Argument]]
-) -> dict[str, Argument] | None:
-    """Arguments by the names of parameters: those of the same name, the others by position; None if they do not fit."""
-    if all(name in parameters for name, _ in given):
-        return {str(name): value for name, value in given}
-    if len(given) > len(parameters):
-        return None
-    return {name: value for name, (_, value) in zip(parameters, given, strict=False)}
 
 
 def called_functionally(

@@ -71,8 +71,11 @@ def functional_twin(target: Target | str) -> OpOverload[..., Any] | None:
     return twin if theirs[: len(ours)] == ours else None
 
 
-def writes_to_views(graph: torch.fx.Graph) -> bool:
-    """True if something that is written is read later under another name, or cannot be renamed at all."""
+def writes_to_views(graph: torch.fx.Graph, *, keeps_operands: bool = False) -> bool:
+    """True if something that is written is read later under another name, or cannot be renamed at all.
+
+    With `keeps_operands`, what the graph was given is read after it: it may be a buffer whose new value matters.
+    """
     nodes = list(graph.nodes)
     if not any(written_positions(node.target) for node in nodes if node.op == "call_function"):
         return False
@@ -92,7 +95,10 @@ def writes_to_views(graph: torch.fx.Graph) -> bool:
             return True
         same = same_value(owner)
         for other in members[root[owner]]:
-            if same_value(other) is not same and any(position[user] > position[node] for user in other.users):
+            if same_value(other) is same:
+                continue
+            is_kept = keeps_operands and other.op == "placeholder"
+            if is_kept or any(position[user] > position[node] for user in other.users):
                 return True
     return False
 

@@ -40,7 +40,7 @@ def prepared(
     if hides_writes and is_own:
         declare_writes(program.graph_module)
     is_walked = is_own or not (hides_writes and keeps_writes)
-    if is_walked and not _needs_rewriting(program.graph_module):
+    if is_walked and not _needs_rewriting(program.graph_module, keeps_writes=keeps_writes):
         return program
     if is_training:
         secure_marks(program)
@@ -58,10 +58,10 @@ def prepared(
             ) from error
 
 
-def _needs_rewriting(module: torch.fx.GraphModule) -> bool:
+def _needs_rewriting(module: torch.fx.GraphModule, *, keeps_writes: bool) -> bool:
     graphs = [each for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
     return any(
-        writes_to_views(each.graph)
+        writes_to_views(each.graph, keeps_operands=keeps_writes or each is not module)
         or _has_region(each.graph)
         or (each is not module and _writes_to_operands(each.graph))
         for each in graphs

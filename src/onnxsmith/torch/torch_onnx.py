@@ -11,7 +11,6 @@ import onnx_ir as ir
 
 from onnxsmith.errors import ExportError, MissingDependencyError, boundary
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.torch.custom import by_parameter
 
 OpSchema: Any = onnx.defs.OpSchema  # its stubs leave out the constructors
 _TENSORS = sorted(
@@ -57,14 +56,15 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
 
     def translation(*args: Any, **kwargs: Any) -> Any:
         recorder: Any = evaluator.default()
-        given: list[tuple[str | None, Any]] = [*zip(parameters, args, strict=False), *kwargs.items()]
-        named = by_parameter(parameters, given) if len(args) <= len(parameters) else None
-        if named is None:
+        # torch.onnx does not say which operator it translates, so a name that the script does not have has no place.
+        if len(args) > len(parameters) or not kwargs.keys() <= set(parameters[len(args) :]):
             raise ExportError(
                 f"the script {proto.name} does not take what torch gives it: it has the parameters "
                 f"{', '.join(parameters) or 'none'}",
-                help="parameters of a script for torch.onnx are those of the operator, in the same order",
+                help="parameters of a script for torch.onnx are those of the operator, in the same order; "
+                "what goes by name has the same name",
             )
+        named: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **kwargs}
         # What is left out at the end has no place; an attribute that is left out has its default.
         inputs = [named.get(each) for each in proto.input]
         while inputs and inputs[-1] is None:

@@ -266,7 +266,7 @@ def flat_wishes(dynamic_shapes: Wish, in_spec: TreeSpec, count: int) -> list[Wis
     named = by_key(dynamic_shapes)
     given = list(named.values() if named is not None else by_place(dynamic_shapes) or ())
     for k, part in enumerate(parts):  # what `*args` takes is one tuple of wishes
-        if k < len(given) and not _children(part) and _holds_wishes(given[k]):
+        if k < len(given) and not _fits(part, given[k]):
             given[k : k + 1] = by_place(given[k]) or ()
     flat: list[Wish] = []
     for part, each in zip(parts, given, strict=False):
@@ -279,6 +279,15 @@ def _holds_wishes(wish: Wish) -> bool:
     return any(isinstance(each, dict | tuple | list) for each in by_place(wish) or ())
 
 
+def _fits(spec: TreeSpec, wish: Wish) -> bool:
+    """True if a wish has the structure of an argument."""
+    if spec.is_leaf():
+        return not _holds_wishes(wish)
+    parts = _parts(spec, wish)
+    children = _children(spec)
+    return parts is None or (len(parts) == len(children) and all(map(_fits, children, parts)))
+
+
 def _children(spec: TreeSpec) -> list[TreeSpec]:
     # A method in newer versions of torch, a list in older ones.
     children: Callable[[], Sequence[TreeSpec]] | None = getattr(spec, "children", None)
@@ -288,12 +297,15 @@ def _children(spec: TreeSpec) -> list[TreeSpec]:
 def _matched(spec: TreeSpec, wish: Wish) -> list[Wish]:
     if spec.is_leaf():
         return [wish]
-    children = _children(spec)
-    if wish is None:
+    children, parts = _children(spec), _parts(spec, wish)
+    if parts is None:
         return [None] * spec.num_leaves
-    named, inner = by_key(wish), by_place(wish)
+    return [leaf for child, each in zip(children, parts, strict=False) for leaf in _matched(child, each)]
+
+
+def _parts(spec: TreeSpec, wish: Wish) -> list[Wish] | None:
+    """The wishes for the parts of an argument; None where there is one for all of it, or none."""
+    named, placed = by_key(wish), by_place(wish)
     if named is not None:
-        inner = [named.get(key) for key in spec.context] if spec.type is dict else list(named.values())
-    if inner is None:
-        inner = [None] * len(children)
-    return [leaf for child, each in zip(children, inner, strict=False) for leaf in _matched(child, each)]
+        return [named.get(key) for key in spec.context] if spec.type is dict else list(named.values())
+    return None if placed is None else list(placed)
