@@ -306,6 +306,27 @@ def pairs_in_a_list(x):
     return np.array(out)
 
 
+def a_part_that_may_be_new_and_is_put_back(x):
+    y = np.array([x, x * 3, -x])
+    for i in range(3):
+        row = y[i]
+        if row[0] < 0:
+            row = -row
+        if row.max() > 1:
+            row = row / row.max()
+        y[i] = row
+    return y
+
+
+def read_before_what_it_may_be_is_written_to(x):
+    y = x * 1
+    z = x * 2
+    chosen = y if x[0] > 0.5 else z
+    total = chosen.sum()
+    y[0] = 1
+    return total, y
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     each
     for each in list(globals().values())
@@ -462,9 +483,31 @@ def writes_from_a_body(x: FLOAT["N"]):
     return op.Loop(3, None, x, body=body)
 
 
+def writes_to_what_a_view_may_be_of(x: DOUBLE["N"]):
+    a = xp.asarray(x) * 1
+    y = a[1:]
+    if a[0] > 0:
+        y = y + 1
+    rest = y[1:]
+    a[0] = 1  # here
+    return rest
+
+
+def writes_in_a_loop_to_what_may_be_held(x: DOUBLE["N"]):
+    a = xp.asarray(x) * 1
+    y = a[:1]
+    if a[0] > 0:
+        y = y + 1
+    for i in range(a.shape[0]):
+        a[i] = y[0]  # here
+    return a
+
+
 REFUSED: list[tuple[Callable[..., Any], type[OnnxsmithError], str]] = [
     (writes_to_one_of_two, TensorAssignmentError, "whether another variable holds the same elements"),
     (writes_to_what_may_be_held, TensorAssignmentError, "whether another variable holds the same elements"),
+    (writes_to_what_a_view_may_be_of, TensorAssignmentError, "and that is read afterwards"),
+    (writes_in_a_loop_to_what_may_be_held, TensorAssignmentError, "and that is read afterwards"),
     (writes_in_a_loop_to_what_another_holds, TensorAssignmentError, "a variable of a loop holds it"),
     (writes_to_what_the_iteration_before_held, TensorAssignmentError, "may be one from before the loop"),
     (writes_to_what_a_loop_took, TensorAssignmentError, "a variable of a loop holds it"),

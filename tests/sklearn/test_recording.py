@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.linear_model import ElasticNet, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, RobustScaler, StandardScaler
 
 import onnxsmith
 from onnxsmith.errors import UnconvertedStepError
@@ -59,6 +59,8 @@ class Around(TransformerMixin, BaseEstimator):
     [
         RobustScaler(),
         PCA(2),
+        # Writes to the columns of X what may be parts of it, and may be new.
+        QuantileTransformer(n_quantiles=9, output_distribution="normal"),
         FunctionTransformer(np.log1p),
         FunctionTransformer(lambda x, k: x * k, kw_args={"k": 3.0}),
         Clipped(),

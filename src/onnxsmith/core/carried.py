@@ -21,6 +21,9 @@ Carried: TypeAlias = "Value | Array | np.generic[Any] | bool | int | float"
 #: What an object holds, by the name of each part.
 CarriedParts: TypeAlias = Mapping[str, Carried]
 
+#: Why an object is not written to that may be another one.
+SHARED = "only the model knows whether another variable holds the same elements"
+
 #: Moments in the order in which they came: when an object was made, when it was written to, when a path began.
 MOMENTS: Iterator[int] = itertools.count(1)
 
@@ -109,6 +112,13 @@ class Carrier:
     def allow_changes(self) -> None:
         """Take back what `keep_unchanged` did."""
         raise NotImplementedError
+
+    def show_until_written(self, owner: Carrier) -> bool:
+        """Refuse to be read once another object is written to, whose values it may show, or not.
+
+        False where it cannot do that: then the other one has to be kept unchanged.
+        """
+        return False
 
     def asked_for_truth(self) -> TensorValue:
         """The tensor that is true where it is, if it can have one truth value."""

@@ -39,7 +39,6 @@ _Numpys: TypeAlias = np.ndarray[Any, np.dtype[Any]] | np.generic
 ArrayLike: TypeAlias = "Array | _Numpys | Number | bool | int | float | complex | Sequence[ArrayLike]"
 
 _NDARRAY = np.ndarray
-
 _Operator: TypeAlias = "Callable[[Array, Any], Array]"
 
 
@@ -213,6 +212,7 @@ class Array(Holding):
         return _called("_adopted", self, value)
 
     grown = _method("_grown")
+    show_until_written = _method("_shown_until_written")
     asked_for_truth = _method("_truth")
 
     # -- what it is ------------------------------------------------------------------------------------

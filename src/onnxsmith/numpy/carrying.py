@@ -14,14 +14,17 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.holding import recording
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.sharing import show_until_written
 from onnxsmith.numpy.sizes import Size, is_known, sized
 
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
@@ -36,6 +39,16 @@ def truth(x: Array) -> Tensor:
     if not is_known(x.shape):
         require(lambda: op.Equal(sized(cast(Size, x.size)), np.int64(1)), ValueError(_AMBIGUOUS))
     return tensor_of(as_type(x, dtypes.read(np.bool_)))
+
+
+@public("_shown_until_written")
+def shown_until_written(x: Array, owner: Carrier) -> bool:
+    """Let an array that may be a part of another one refuse to be read once that one is written to."""
+    if not isinstance(owner, Array):
+        return False
+    if x._view is None and owner._recording is recording():
+        show_until_written(x, owner)
+    return True
 
 
 @public("_adopted")

@@ -17,7 +17,7 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -109,7 +109,7 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: A
             raise TensorIndexError(
                 f"the condition is true at {last[-1]}, and the axis has {x.shape[along]} elements"
             )
-    return written(_compressed(x, test, along), out)
+    return of_places(_compressed(x, test, along), out)
 
 
 @public("extract")
@@ -168,7 +168,7 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
             )
     elif mode == "raise":
         require(lambda: is_within(index, 0, len(given)), ValueError("invalid entry in choice array"))
-    return written(_chosen(index, given, mode), out)
+    return of_places(_chosen(index, given, mode), out)
 
 
 def check_mode(mode: str) -> None:

@@ -12,13 +12,12 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.special.bessel import i0 as modified_i0
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.errors import AttributeValueError, InputTypeError
-from onnxsmith.numpy import dtypes, sharing
+from onnxsmith.numpy import dtypes, outputs, sharing, ufunc_outputs
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.choosing import selected
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
-from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
@@ -31,11 +30,8 @@ numpys: Any = np
 
 
 def _written(made: Array, out: Array | None) -> Array:
-    """A result, or the array that it was to be written to."""
-    if out is None:
-        return made
-    sharing.replace(out, fitted(as_type(made, out.dtype), out))
-    return out
+    """A result, or the array that it was to be written to: as universal functions do, which numpy uses here."""
+    return made if out is None else ufunc_outputs.written(made, outputs.checked_output(made, out), None)
 
 
 @public("clip")
@@ -115,10 +111,11 @@ def round(x: ArrayLike, /, decimals: int = 0, out: Array | None = None) -> Array
     if array.dtype.kind in "iu":
         if decimals >= 0:
             made = sharing.detached(array)
-            return _written(made.as_number() if array.is_number else made, out)
+            return outputs.written(made.as_number() if array.is_number else made, out)
         wide = _rounded(as_type(array, dtypes.FLOAT64), decimals)
-        return _written(as_type(wide, array.dtype), out)
-    return _written(_rounded(array, int(decimals)), out)
+        # numpy computes with fractions, and puts these where they are to be written.
+        return as_type(wide, array.dtype) if out is None else outputs.written(wide, out)
+    return outputs.written(_rounded(array, int(decimals)), out)
 
 
 @public("fix")

@@ -19,6 +19,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.perhaps_python import Weak
+from onnxsmith.source import Span
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
@@ -55,7 +56,18 @@ class SharedPart(Protocol):
 class Holding(Carrier):
     """The elements of an array, and what is known of how they may change."""
 
-    __slots__ = ("_born", "_is_plain", "_locked", "_recording", "_value", "_version", "_view", "_weak")
+    __slots__ = (
+        "_born",
+        "_is_plain",
+        "_locked",
+        "_notes_writes",
+        "_recording",
+        "_value",
+        "_version",
+        "_view",
+        "_weak",
+        "_written_at",
+    )
 
     def __init__(self, value: Held, is_plain: bool = True) -> None:
         self._value = value
@@ -69,6 +81,9 @@ class Holding(Carrier):
         self._is_plain = is_plain
         #: Why it cannot be written to, if so.
         self._locked: str | None = None
+        #: Whether another array may show these elements or not, which is not read after a write; and where that was.
+        self._notes_writes = False
+        self._written_at: Span | None = None
         #: The Python numbers that may stand in its place, where that is so and matters.
         self._weak: Weak | None = None
         #: The model that was being recorded when it was made: it is written to there alone.

@@ -12,7 +12,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import joined
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
 from onnxsmith.numpy.array import Array
@@ -93,6 +93,11 @@ def _joined(arrays: list[Array], axis: int) -> Array:
     return array_from(joined([tensors_of(each) for each in arrays], axis))
 
 
+def _check_type_of(out: Array | None, dtype: DTypeLike | None) -> None:
+    if out is not None and dtype is not None:
+        raise CallError("out= has an element type of its own, and dtype= is another", help="leave dtype= out")
+
+
 @public("concat")
 @public("concatenate")
 def concat(
@@ -110,6 +115,7 @@ def concat(
     >>> xp.concat([xp.asarray([1, 2]), xp.asarray([0.5])])
     Array([1. , 2. , 0.5])
     """
+    _check_type_of(out, dtype)
     given = _given([_one_after_the_other(arrays, axis)] if isinstance(arrays, Stacked) else arrays)
     if axis is None:
         given = [reshape(each, -1) for each in given]
@@ -143,6 +149,7 @@ def stack(
     Array([[1, 2],
            [3, 4]])
     """
+    _check_type_of(out, dtype)
     if isinstance(arrays, Stacked):
         whole = _elements(arrays, "stack")
         return concat([moveaxis(whole, 0, axis)], axis=0, out=out, dtype=dtype, casting=casting)

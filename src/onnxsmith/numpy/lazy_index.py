@@ -7,6 +7,7 @@ FUNCTIONS: dict[str, str] = {
     "apply_over_axes": "applying",
     "apply_along_axis": "applying",
     "_truth": "carrying",
+    "_shown_until_written": "carrying",
     "_adopted": "carrying",
     "where": "choosing",
     "compress": "choosing",

@@ -18,13 +18,28 @@ def written(result: Array, out: object) -> Array:
     """The result, or, where `out` is given, that array with the elements of the result."""
     if out is None:
         return result
+    out = checked_output(result, out)
+    if not _fits(result, out):
+        raise ShapeError(f"out= has the shape {out.shape}, and the result {result.shape}")
+    sharing.replace(out, fitted(as_type(result, out.dtype), out))
+    return out
+
+
+def of_places(result: Array, out: object) -> Array:
+    """Elements from places, or places: numpy reads `out` as an array of their type, and casts all of it back."""
+    if not isinstance(out, Array):
+        return written(result, out)
+    if not np.can_cast(out.dtype, result.dtype, "safe"):
+        raise InputTypeError(f"out= of {out.dtype.name} cannot be read as {result.dtype.name}, as numpy does")
+    return written(as_type(result, out.dtype), out)
+
+
+def checked_output(result: Array, out: object) -> Array:
+    """An array that is written to, if the element type of the result goes into its own."""
     if not isinstance(out, Array):
         raise InputTypeError(f"out= is an array of onnxsmith.numpy, not {type(out).__name__}")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise InputTypeError(f"a result of {result.dtype.name} does not go into out= of {out.dtype.name}")
-    if not _fits(result, out):
-        raise ShapeError(f"out= has the shape {out.shape}, and the result {result.shape}")
-    sharing.replace(out, fitted(as_type(result, out.dtype), out))
     return out
 
 

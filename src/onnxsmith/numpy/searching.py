@@ -15,7 +15,7 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
-from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -55,7 +55,7 @@ def _found(
                 raise ShapeError("all elements are NaN, and there is no greatest or least one")
     else:
         _require_one(x, along, is_max=is_max, ignores_nan=ignores_nan)
-    return written(_place(x, along, bool(keepdims), is_max, ignores_nan), out)
+    return of_places(_place(x, along, bool(keepdims), is_max, ignores_nan), out)
 
 
 def _require_one(x: Array, axis: int | None, *, is_max: bool, ignores_nan: bool) -> None:

@@ -15,10 +15,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import MOMENTS, is_out_of_reach, note_change
+from onnxsmith.core.carried import MOMENTS, SHARED, is_out_of_reach, note_change
 from onnxsmith.errors import TensorAssignmentError
 from onnxsmith.numpy.array import Array, Held
 from onnxsmith.numpy.holding import Holding, recording
+from onnxsmith.source import caller_span
 
 #: Takes a part of what a base holds.
 Take: TypeAlias = Callable[[Array], Array]
@@ -56,12 +57,18 @@ class View:
         del held
         if self.seen != self.base._version:
             if self.put_back is None:
-                raise _unclear("read", "the array that it was made from was written to")
+                raise self._unread()
             note_change(array)
             array._value = self.take(detached(self.base)).held
             array._version = next(MOMENTS)
             self.seen = self.base._version
         return array._value
+
+    def _unread(self) -> TensorAssignmentError:
+        """The error for reading it after the base was written to, at the write where that is known."""
+        if self.base._written_at is None:
+            return _unclear("read", "the array that it was made from was written to")
+        return _unwritable(f"{SHARED}, and that is read afterwards").locate(self.base._written_at)
 
 
 def detached(array: Array, *, is_plain: bool | None = None) -> Array:
@@ -109,6 +116,8 @@ def replace(array: Array, new: Array) -> None:
         note_change(array)
         array._value = new.held
         array._version = next(MOMENTS)
+        if array._notes_writes:
+            array._written_at = caller_span()
         return
     if part.put_back is None:
         raise _unclear("written to", "numpy makes it a view or a copy, depending on how the elements lie")
@@ -123,15 +132,25 @@ def replace(array: Array, new: Array) -> None:
 def check_writable(array: Holding) -> None:
     """Refuse to write to an array that is locked, or that belongs to another recording."""
     if array._locked is not None:
-        raise TensorAssignmentError(
-            f"this array cannot be written to: {array._locked}",
-            help="make a new one: x = x + 1, or x = x.copy() before x[i] = v",
-        ).locate_at_caller()
+        raise _unwritable(array._locked).locate_at_caller()
     if array._recording is not recording() or is_out_of_reach(array):
         raise TensorAssignmentError(
             "this array was made outside the function that is being recorded, and that cannot write to it",
             help="copy it inside, x = x.copy(), and return what the caller needs",
         ).locate_at_caller()
+
+
+def show_until_written(array: Array, owner: Array) -> None:
+    """Let an array that shows the elements of another one, or not, refuse to be read once that one is written to."""
+    array._view = View(owner, lambda base: base, None, lambda layout: layout, owner._version)
+    owner._notes_writes = True
+
+
+def _unwritable(why: str) -> TensorAssignmentError:
+    return TensorAssignmentError(
+        f"this array cannot be written to: {why}",
+        help="make a new one: x = x + 1, or x = x.copy() before x[i] = v",
+    )
 
 
 def _unclear(done: str, why: str) -> TensorAssignmentError:

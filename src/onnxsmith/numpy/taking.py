@@ -14,7 +14,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.choosing import check_mode, row_or_axis
 from onnxsmith.numpy.conversions import array_from, array_of, constant_of, tensor_of, tensors_of
-from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sorting import flat, flattened
@@ -83,10 +83,10 @@ def take(
     x, along = row_or_axis(array_of(a), axis)
     if mode == "raise":
         _check_bounds(index, x, along)
-        return written(reads.marked(_taken(x, index, along, mode)), out)
+        return of_places(reads.marked(_taken(x, index, along, mode)), out)
     if not x.is_symbolic and x.shape[along] == 0 and (index.is_symbolic or index.size):
         raise TensorIndexError("nothing can be taken from an axis without elements")
-    return written(_taken(x, index, along, mode), out)
+    return of_places(_taken(x, index, along, mode), out)
 
 
 # -- along an axis ---------------------------------------------------------------------------------------

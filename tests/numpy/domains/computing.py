@@ -12,6 +12,7 @@ from tests.numpy.domains.samples import (
     FEW_REAL,
     FLOAT,
     INT,
+    OUTPUTS,
     PAIRS,
     REAL,
     VECTORS,
@@ -21,15 +22,16 @@ from tests.numpy.domains.samples import (
 
 #: Function -> parameter -> values. `*` holds the positional arguments of a function that takes any number.
 DOMAINS: dict[str, dict[str, Any]] = {
-    **{name: {"a": ANY, "decimals": (0, 1, -1)} for name in ("round", "around")},
+    **{name: {"a": ANY, "decimals": (0, 1, -1), "out": OUTPUTS} for name in ("round", "around")},
     "clip": {
         "a": (*ANY, 2, 1.5, A("float32", (3,))),
         "a_min": (None, 0, 1.5, A(FLOAT, (3,), "rising"), -300, A("float16")),
         "a_max": (None, 2, A(FLOAT, (3,), "positive"), A("float32", (3,))),
+        "out": OUTPUTS,
     },
     "nan_to_num": {"x": (*ANY, *REAL[:4]), "nan": (0.0, 9.0), "posinf": (None, 5), "neginf": (None, -5)},
     "angle": {"z": ANY, "deg": BOTH},
-    **{name: {"x": REAL} for name in ("fix", "isneginf", "isposinf")},
+    **{name: {"x": REAL, "out": OUTPUTS} for name in ("fix", "isneginf", "isposinf")},
     **{name: {"x": ANY} for name in ("iscomplex", "iscomplexobj", "isreal", "isrealobj", "sinc")},
     "i0": {"x": ANY},
     **{name: {"val": ANY} for name in ("real", "imag")},

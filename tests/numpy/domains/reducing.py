@@ -14,6 +14,7 @@ from tests.numpy.domains.samples import (
     FEW_REAL,
     FLOAT,
     INT,
+    OUTPUTS,
     REAL,
     VECTORS,
     A,
@@ -71,8 +72,8 @@ DOMAINS: dict[str, dict[str, Any]] = {
         }
         for name in ("percentile", "nanpercentile")
     },
-    **{name: {"a": ANY} for name in ("argmax", "argmin")},
-    **{name: {"a": REAL} for name in ("nanargmax", "nanargmin")},
+    **{name: {"a": ANY, "out": OUTPUTS} for name in ("argmax", "argmin")},
+    **{name: {"a": REAL, "out": OUTPUTS} for name in ("nanargmax", "nanargmin")},
     **{name: {"a": ANY, "dtype": DTYPES} for name in ("cumsum", "cumprod")},
     **{name: {"a": REAL, "dtype": (ABSENT, "float32")} for name in ("nancumsum", "nancumprod")},
     **{name: {"x": ANY} for name in ("cumulative_sum", "cumulative_prod")},

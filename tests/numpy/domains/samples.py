@@ -99,6 +99,8 @@ FEW_REAL = (
     A("bool", ()),
     A("float32", (2, 1, 2)),
 )
+#: Where results are written: of their shape or not, and of element types that they go into or not.
+OUTPUTS = (ABSENT, A(FLOAT, (2, 3)), A(INT, (3,)), A("float32", (1, 2, 3)), A("bool", (3, 1)), A(FLOAT, (3,)))
 VECTORS = (
     A(INT, (3,)),
     A(FLOAT, (2,)),

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.staging.carriers import SHARED
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt

@@ -9,13 +9,9 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from onnxsmith.core.carried import CarriedParts, Carrier, Journal, Written
+from onnxsmith.core.carried import SHARED, CarriedParts, Carrier, Journal, Written
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Shell, as_carried, parts, rebuilt
-
-#: Why an object cannot be written to any more.
-#: Why an array is not written to that may be another one.
-SHARED = "only the model knows whether another variable holds the same elements"
 
 
 def carriers_in(value: Held) -> Iterator[Carrier]:
@@ -74,14 +70,19 @@ def lock_shared(
     """Refuse writing where only the model knows who would see it.
 
     Given are objects that take the place of others, and those others, one for each path. Such an object stands alone
-    only if all that it stands for does, and if on no path another one stands for the same.
+    only if all that it stands for does, and if on no path another one stands for the same. Where it does not, it is not
+    written to; what it stands for may be, if nobody reads it afterwards.
     """
     owners = [[None if each is None else each.owner for each in sources] for _, sources in results]
     counts = [collections.Counter(map(id, side)) for side in zip(*owners, strict=True)]
     for (result, _), sources in zip(results, owners, strict=True):
-        pairs = [
-            (each, count[id(each)]) for each, count in zip(sources, counts, strict=True) if each is not None
-        ]
-        if any(count > 1 or not is_alone(each) for each, count in pairs):
-            for each in (result, *(owner for owner, _ in pairs)):
+        held = {
+            id(each): each
+            for each, count in zip(sources, counts, strict=True)
+            if each is not None and (count[id(each)] > 1 or not is_alone(each))
+        }
+        if held:
+            result.keep_unchanged(SHARED)
+        for place, each in enumerate(held.values()):
+            if place or not result.show_until_written(each):
                 each.keep_unchanged(SHARED)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.value import Array
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.staging.array_aliases import aliases_of, holder_among, looked_at
 from onnxsmith.scripting.staging.array_tracking import arrays_of, live_after, sharing
-from onnxsmith.scripting.staging.carriers import SHARED
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.tracked_array import MIXED
