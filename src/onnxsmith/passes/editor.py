@@ -21,7 +21,7 @@ from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes, roots_of
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
-from onnxsmith.passes.named_tensors import named_tensor
+from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in

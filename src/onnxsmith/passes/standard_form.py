@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.ir_version import import_standard_domain
 from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
-from onnxsmith.passes.named_tensors import rename_value
+from onnxsmith.graphs.named_tensors import rename_value
 
 
 def name_standard_domain(model: ir.Model) -> None:
