@@ -29,6 +29,7 @@ CHOSEN = {
     "polynomial_of_a_size": ["optimize"],
     "loop_that_omits_its_state": ["run", "compare", "profile"],
     "spectrum_of_empty_frames": ["optimize", "run"],
+    "operators_on_inputs_without_a_type": ["optimize", "run"],
     "split_that_omits_a_part": ["run", "check --runtime", "optimize --verify"],
 }
 DRAWS = 24

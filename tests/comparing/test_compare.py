@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import parser
 
 import onnxsmith
 from onnxsmith import BOOL, FLOAT, Model, compare, script, trace
@@ -556,3 +557,29 @@ def test_a_bias_that_may_be_one_of_two_is_told_as_a_region() -> None:
     turned = compare(network(bias, scale, kernel[:, :, ::-1].copy()), twin, inputs)
     assert turned.node is not None
     assert turned.node.node.op_type == "Conv"
+
+
+def _parsed(text: str) -> Model:
+    return Model.from_proto(parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> g {text}'))
+
+
+def test_inputs_that_are_no_tensors_are_shown() -> None:
+    model = _parsed("(seq(float[n]) s, int64 i) => (float[m] y) { y = SequenceAt(s, i) }")
+    ragged = [np.float32([1, 2]), np.float32([3])]
+    found = compare(model, model, {"s": ragged, "i": np.int64(1)})
+    assert found
+    assert "s of 2 elements, i []" in str(found)
+
+
+def test_absent_optionals_are_run() -> None:
+    model = _parsed("(optional(float[2]) o) => (bool y) { y = OptionalHasElement(o) }")
+    assert compare(model, model, {"o": None})
+    assert compare(model, model, {"o": np.ones(2, np.float32)})
+
+
+def test_a_constant_of_the_model_keeps_its_name() -> None:
+    text = "(float[2] x) => (float[2] y) { k = Constant <value = float[1] {2}> () y = Mul(x, k) }"
+    model = _parsed(text)
+    before = model.proto.SerializeToString()
+    assert compare(model, model, {"x": np.ones(2, np.float32)})
+    assert model.proto.SerializeToString() == before

@@ -99,7 +99,7 @@ def compare(
         sides = sides[0].closer(steps[0]), sides[1].closer(steps[1])
         found = _searched(sides, tolerance)
     notes = (*found.notes, *_notes(sides))
-    shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
+    shown = ", ".join(f"{name} {_size(each)}" for name, each in given.items())
     parting = found.parting
     if folder is not None and found.outputs and (parting is None or parting.local is None):
         notes = (*notes, "nothing was written: no node was found that gives another tensor")
@@ -126,6 +126,13 @@ def compare(
         written = write_reproduction(folder, *sides, parting, parting.local, result, overwrite=overwrite)
         return replace(result, written=written)
     return result
+
+
+def _size(value: RunValue) -> str:
+    """How large an input is, as an error or a result shows it."""
+    if isinstance(value, list | dict):
+        return f"of {len(value)} element{'s' * (len(value) != 1)}"
+    return "absent" if value is None else str(list(np.shape(value)))
 
 
 def _searched(sides: tuple[Side, Side], tolerance: Tolerance) -> Search:

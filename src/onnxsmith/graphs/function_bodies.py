@@ -13,6 +13,11 @@ import onnx
 from onnx import defs
 
 from onnxsmith.graphs.rewriting.copies import copied_nodes
+from onnxsmith.graphs.rewriting.scopes import inner_graphs, outer_names
+
+#: Names of values that a node's bodies read from around it begin with this while a definition is made, which has names
+#: of its own.
+_AROUND = "\0around:"
 
 
 def schema_of(node: onnx.NodeProto, version: int) -> Any:
@@ -32,6 +37,7 @@ def function_of(
     if schema.has_function and written:
         function.ParseFromString(schema.get_function_with_opset_version(max(written)))
         return function
+    node = _with_marks(node)
     written = [each for each in schema.context_dependent_function_opset_versions if each <= newest]
     if schema.has_context_dependent_function and written:
         content = schema.get_context_dependent_function_with_opset_version(
@@ -65,7 +71,8 @@ def body_of(
             passed.append((names[formal], actual))
         elif actual:
             names[formal] = actual
-    attributes = {attribute.name: attribute for attribute in node.attribute}
+    names.update((_AROUND + each, each) for each in names_around(node))
+    attributes = {attribute.name: attribute for attribute in _with_marks(node).attribute}
     for default in function.attribute_proto:
         attributes.setdefault(default.name, default)
     for name, formal in () if schema is None else schema.attributes.items():
@@ -73,3 +80,18 @@ def body_of(
             attributes.setdefault(name, formal.default_value)
     copies = copied_nodes(function.node, names, attributes, prefix)
     return copies + [onnx.helper.make_node("Identity", [name], [actual]) for name, actual in passed]
+
+
+def names_around(node: onnx.NodeProto) -> set[str]:
+    """The names of values that a node's bodies read from around it."""
+    return {name for graph in inner_graphs(node) for name in outer_names(graph)}
+
+
+def _with_marks(node: onnx.NodeProto) -> onnx.NodeProto:
+    """The node with other names for what its bodies read from around it; the same one if they read nothing."""
+    names = names_around(node)
+    if not names:
+        return node
+    (marked,) = copied_nodes([node], {each: _AROUND + each for each in names})
+    marked.input[:], marked.output[:] = node.input, node.output
+    return marked

@@ -497,7 +497,9 @@ def straightened(
     for value in graph.ir.inputs:
         if value.name in graph.ir.initializers and (value.name or "") not in given:
             continue  # its default is a weight
-        environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
+        environment[value] = line.inputs[value.name or ""] = flattening.named(
+            ir.Value(name=None, type=value.type)
+        )
     line.steps = flattening.body(graph, environment, {}, Place())
     outputs = [environment.get(each, each) for each in graph.ir.outputs]
     line.outputs = [each for each in outputs if each is not None]

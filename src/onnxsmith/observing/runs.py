@@ -19,6 +19,7 @@ from onnxsmith.graphs.elements import read_only
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of, tensor_type_to_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import nodes_of
 from onnxsmith.observing.flattening import Step, Straight, outermost, straightened
@@ -277,6 +278,8 @@ def part_of(
     inputs: list[ir.Value] = []
     for value in taken:
         kind, shape = _type_of(given[value])
+        if isinstance(value.type, ir.OptionalType):  # nothing shows it of what is absent
+            kind, shape = value.type, None
         inputs.append(ir.Value(name=value.name, type=kind, shape=shape))
         environment[value] = inputs[-1]
     initializers: list[ir.Value] = []
@@ -287,7 +290,8 @@ def part_of(
                 name=value.name,
                 type=ir.TensorType(tensor.dtype),
                 shape=ir.Shape(dimensions_of(tensor)),
-                const_value=tensor,
+                # The model that is run keeps the name of its own: onnx-ir writes this one into the tensor.
+                const_value=named_tensor(tensor, value.name or ""),
             )
         )
         environment[value] = initializers[-1]

@@ -16,12 +16,12 @@ from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes, roots_of
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
-from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in

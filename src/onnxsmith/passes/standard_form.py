@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_version import import_standard_domain
+from onnxsmith.graphs.named_tensors import rename_value
 from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
-from onnxsmith.passes.named_tensors import rename_value
 
 
 def name_standard_domain(model: ir.Model) -> None:

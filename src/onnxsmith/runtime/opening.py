@@ -18,19 +18,22 @@ import onnx
 from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
-from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
 from onnxsmith.graphs.omitted_outputs import name_omitted
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
-from onnxsmith.graphs.rewriting.rewrite import ReadWeight
+from onnxsmith.graphs.rewriting.rewrite import PASS_NAME, ReadWeight, noted_proto
 from onnxsmith.graphs.rewriting.scopes import (
+    FunctionKey,
     all_nodes,
     function_key,
     functions_of,
     functions_that_use,
+    nodes_of_model,
     operators_of,
+    opset_versions,
     plain_domain,
 )
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
@@ -41,6 +44,8 @@ from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.facts.fact import CPU, facts_of
 from onnxsmith.runtime.onnxruntime_api import OrtValue
 from onnxsmith.runtime.settings import Settings
+from onnxsmith.schema import registry
+from onnxsmith.schema.same_meaning import range_of_meaning
 from onnxsmith.types.dtypes import DType
 
 
@@ -109,6 +114,8 @@ _MOST_SEEDS = 1 << 24
 _LOUD = ("", "RoiAlign")
 #: The operator at which the runtime's inference ends the process for a size below zero.
 _SLICE = ("", "Slice")
+#: The domain of functions that the runtime would take its own operators for.
+_OWN_DOMAIN = "onnxsmith.functions"
 #: The operator that is folded wrongly in bodies: see `folded_branches`.
 _BRANCH = ("", "If")
 _RANDOM = frozenset(("", name) for name in DRAWING)
@@ -140,21 +147,23 @@ def open_session(
     wanted, for a file, and not the session. `operators` are all that the model has, where that is known.
     """
     # First: the facts, too, are met in each call of a function.
+    edits: tuple[Edit, ...] = ()
     if model.proto.functions:
         refuse_past_measure(model.proto)
+        refuse_other_opsets(model.proto)
+        model, edits = _with_own_functions(model)
     if operators is None:
         operators = operators_of(model.proto)
     model = _with_all_outputs(
         model, operators
     )  # before the facts are met: what they emit has the same outputs
-    edits: tuple[Edit, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()
         if _BRANCH in operators or any(facts_of(each, version) for each in operators):
             result = adapt(model.proto, version, weight_reader(model), checks=checks, is_kept=is_kept)
             if result.edits:
-                model, edits = replace(model, proto=result.model), result.edits
+                model, edits = replace(model, proto=result.model), edits + result.edits
                 operators = operators_of(model.proto)
     session = _make_session(
         model, operators, settings, threads=threads, optimize=optimize, profiling=profiling
@@ -179,6 +188,63 @@ def refuse_negative_sizes(model: onnx.ModelProto, operators: Set[tuple[str, str]
             f"the model cannot run: '{value}' would have the size {size}",
             help="a window is larger than its image, or more is cut off than there is",
         )
+
+
+def refuse_other_opsets(model: onnx.ModelProto) -> None:
+    """Raise NotRunnableError where a function has an operator that is another one in the opset of the model.
+
+    ONNX does not allow it, and the runtime reads every function in the opset of the model.
+    """
+    versions = opset_versions(model.opset_import)
+    own = functions_of(model)
+    for function in model.functions:
+        for domain, version in opset_versions(function.opset_import).items():
+            outer = versions.get(domain, version)
+            if outer == version:
+                continue
+            for node in all_nodes(function.node):
+                is_own = function_key(node) in own or plain_domain(node.domain) != domain
+                op = None if is_own else registry.find(domain, node.op_type, version)
+                if op is None:
+                    continue
+                first, end = range_of_meaning(op)
+                if outer < first or (end is not None and outer >= end):
+                    raise NotRunnableError(
+                        f"the model cannot run: {op.name} of opset {version}, which the function '{function.name}' is"
+                        f" written in, is another operator in opset {outer}, that of the model",
+                        help=f"model.convert_version({max(outer, version)}) writes both in one opset"
+                        if not domain
+                        else "write the model and its functions in one opset",
+                    )
+
+
+def _with_own_functions(model: SessionModel) -> tuple[SessionModel, tuple[Edit, ...]]:
+    """The model with another domain for functions that are called as operators, which the runtime runs in their place.
+
+    ONNX leaves to the runtime which of both is meant; everywhere else here it is the model's own.
+    """
+    hidden = [key for key in functions_of(model.proto) if registry.versions(plain_domain(key[0]), key[1])]
+    if not hidden:
+        return model, ()
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model.proto)
+    fresh = FreshNames(each.name for each in proto.functions)
+    names = {key: fresh.after(key[1]) for key in hidden}
+    calls: dict[FunctionKey, tuple[NodeNote, NodeNote]] = {}
+    for node in nodes_of_model(proto):
+        key = function_key(node)
+        if key in names:
+            before = noted_proto(node, ())
+            node.domain, node.op_type, node.overload = _OWN_DOMAIN, names[key], ""
+            calls.setdefault(key, (before, noted_proto(node, ())))
+    for key, function in functions_of(proto).items():
+        if key in names:
+            function.domain, function.name, function.overload = _OWN_DOMAIN, names[key], ""
+        function.opset_import.append(helper.make_opsetid(_OWN_DOMAIN, 1))
+    proto.opset_import.append(helper.make_opsetid(_OWN_DOMAIN, 1))
+    reason = "the runtime has an operator of that name, which it runs in the place of the model's function"
+    edits = (Edit(PASS_NAME, "own function", (old,), (new,), reason=reason) for old, new in calls.values())
+    return replace(model, proto=proto), tuple(edits)
 
 
 def is_on_cpu(settings: Settings) -> bool:

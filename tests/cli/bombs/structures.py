@@ -246,3 +246,37 @@ def tree_that_grows_into_itself() -> onnx.ModelProto:
         target_weights=[1.0],
     )
     return model([node], inputs=[info("x", shape=["N", 2])], domains=["ai.onnx.ml"])
+
+
+@bomb(refused_by=BROKEN)
+def operators_on_inputs_without_a_type() -> onnx.ModelProto:
+    """The inference of onnx reads the type of their input without looking whether there is one."""
+    splits = tensor("", [0.5], np.float32)
+    tree = helper.make_node(
+        "TreeEnsemble",
+        ["x"],
+        ["t"],
+        domain="ai.onnx.ml",
+        n_targets=1,
+        tree_roots=[0],
+        nodes_featureids=[0],
+        nodes_modes=tensor("", [1], np.uint8),
+        nodes_splits=splits,
+        nodes_truenodeids=[0],
+        nodes_falsenodeids=[0],
+        nodes_trueleafs=[1],
+        nodes_falseleafs=[1],
+        leaf_targetids=[0],
+        leaf_weights=splits,
+    )
+    nodes = [
+        tree,
+        helper.make_node("DictVectorizer", ["x"], ["v"], domain="ai.onnx.ml", string_vocabulary=["a"]),
+        helper.make_node("LabelEncoder", ["x"], ["l"], domain="ai.onnx.ml", values_floats=[1.0]),
+        call("EyeLike", ["x"], "e"),
+        call("RegexFullMatch", ["x"], "r", pattern="a"),
+        call("Neg", ["x"]),
+    ]
+    found = model(nodes, inputs=[onnx.ValueInfoProto(name="x")], domains=["ai.onnx.ml"])
+    found.opset_import[1].version = 5
+    return found

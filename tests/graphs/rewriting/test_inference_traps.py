@@ -5,7 +5,8 @@ from __future__ import annotations
 import multiprocessing
 
 import onnx
-from onnx import parser
+import pytest
+from onnx import parser, shape_inference
 
 from onnxsmith import Model
 from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
@@ -52,7 +53,34 @@ _TRAPS = {
 }
 
 
+#: Operators whose inference reads the type of an input that has none, in the model and in a function.
+_UNTYPED = {
+    "ai.onnx.ml.DictVectorizer": "<string_vocabulary = ['a']>",
+    "ai.onnx.ml.LabelEncoder": "<keys_strings = ['a'], values_floats = [1.0]>",
+    "ai.onnx.ml.TreeEnsemble": "<n_targets = 1, leaf_weights = float[1] {1}>",
+    "EyeLike": "",
+    "RegexFullMatch": "<pattern = 'a'>",
+}
+
+
+def _untyped_model(operator: str, attributes: str, *, is_in_function: bool) -> onnx.ModelProto:
+    called = f"{operator} {attributes}".replace("'", '"')
+    head = '<ir_version: 10, opset_import: ["": 22, "ai.onnx.ml": 5, "local": 1]>'
+    body = "own(a) => (b)" if is_in_function else "unused(a) => (b)"
+    text = f"{head} g (float[n] x) => (float[n] y) {{ y = {'local.own' if is_in_function else called}(x) }}"
+    text += f'<domain: "local", opset_import: ["": 22, "ai.onnx.ml": 5]> {body} {{ b = {called}(a) }}'
+    proto = parser.parse_model(text)
+    proto.graph.input[0].ClearField("type")
+    return proto
+
+
 def _work() -> None:
+    for operator, attributes in _UNTYPED.items():
+        for is_in_function in (False, True):
+            proto = _untyped_model(operator, attributes, is_in_function=is_in_function)
+            for is_checked in (False, True):
+                infer(without_traps(proto, is_checked=is_checked), follows_sizes=True)
+            Model.from_proto(proto).optimize()
     for parts in _TRAPS.values():
         proto = _model(*parts)
         infer(without_traps(proto))
@@ -62,7 +90,7 @@ def _work() -> None:
         model.optimize()
 
 
-def test_sizes_below_zero_do_not_end_the_process() -> None:
+def test_the_process_goes_on() -> None:
     process = multiprocessing.get_context("spawn").Process(target=_work)
     process.start()
     process.join()
@@ -85,3 +113,26 @@ def test_slices_behind_windows_that_fit_are_inferred() -> None:
     assert sizes == {"p": [1, 1, 11, 11], "s": [1, 1, 2, 11], "q": [1, 1, 1, 11], "y": [1, 1, 1, 11]}
     assert list(found.graph.node) == list(proto.graph.node)
     assert [each.name for each in found.graph.input] == ["x"]
+
+
+def test_operators_on_known_types_are_checked() -> None:
+    """The type of what a trap reads is known here, in the second model only once the first node is inferred."""
+    for nodes in (
+        'y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_floats = [1.0]> (x)',
+        'h = Neg(x)  y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_floats = [1.0]> (h)',
+    ):
+        head = '<ir_version: 10, opset_import: ["": 21, "ai.onnx.ml": 4]>'
+        proto = parser.parse_model(f"{head} g (float[n] x) => (float[n] y) {{ {nodes} }}")
+        with pytest.raises(shape_inference.InferenceError, match="LabelEncoder"):
+            infer(without_traps(proto, is_checked=True), is_strict=True)
+
+
+def test_a_vectorizer_of_a_function_keeps_its_model_valid() -> None:
+    head = '<ir_version: 10, opset_import: ["": 21, "ai.onnx.ml": 4, "local": 1]>'
+    body = 'own(a) => (b) { b = ai.onnx.ml.DictVectorizer <string_vocabulary = ["a"]> (a) }'
+    imports = '<domain: "local", opset_import: ["": 21, "ai.onnx.ml": 4]>'
+    text = f"{head} g (float[n] x) => (float[n, k] y) {{ y = local.own(x) }} {imports} {body}"
+    proto = parser.parse_model(text)
+    number = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [])
+    proto.graph.input[0].type.CopyFrom(onnx.helper.make_map_type_proto(onnx.TensorProto.STRING, number))
+    Model.from_proto(proto).check()

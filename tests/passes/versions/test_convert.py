@@ -103,6 +103,35 @@ def test_nodes_in_branches_loops_and_functions_are_converted() -> None:
     np.testing.assert_allclose(older(X), model(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("before", "body", "added"),
+    [
+        ("", "o = Add(e, k)", 1),
+        ("w = Neg(k)", "h = Add(e, w)  o = Add(h, k)", 0),
+        # The name of an input of the definition of SequenceMap.
+        ("input_sequence = Neg(k)", "o = Add(e, input_sequence)", -1),
+        (
+            "c = Constant <value = bool {1}> ()",
+            "o = If(c) <then_branch = t () => (float[n] p) { p = Add(e, k) },"
+            " else_branch = f () => (float[n] q) { q = Neg(k) }>",
+            1,
+        ),
+    ],
+)
+def test_a_definition_reads_what_bodies_of_the_node_read_from_around_it(
+    before: str, body: str, added: int
+) -> None:
+    model = read(
+        f"""<ir_version: 8, opset_import: ["": 17]> g (seq(float[n]) s, float[n] k) => (seq(float[n]) y) {{
+        {before} y = SequenceMap(s) <body = b (float[n] e) => (float[n] o) {{ {body} }}> }}"""
+    )
+    inputs = [np.float32([1, 2]), np.float32([3, 4])], np.float32([10, 20])
+    older = model.convert_version(13)
+    assert operators(older).count("Loop") == 1
+    for given, found in zip(inputs[0], older.run(*inputs), strict=True):
+        np.testing.assert_array_equal(found, given + added * inputs[1])
+
+
 def test_constants_that_calls_pass_to_a_function_are_constants() -> None:
     layer = trace(lambda x: opset21.ReduceMean(x, [1]), FLOAT["N", 4])
     model = trace(lambda x: opset21.Relu(layer(x)) + layer(x * 2.0), FLOAT["N", 4])

@@ -22,33 +22,66 @@ def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.M
 
     `is_checked` says that the types of the model are to be checked: operators stay as they are where they can.
     """
-    replaced = _ENDS_PROCESS if not is_checked or _has_unknown_types(model) else {}
-    traps = [
-        place
-        for place, node in enumerate(nodes_of_model(model))
-        if (node.domain, node.op_type) in replaced or not _is_readable(node)
-    ]
+    traps = _places_of_traps(model)
     if not traps and not any(True for _ in _negative_sizes(model)):
         return model
+    safe = _without(model, traps)
+    if not is_checked:
+        return safe
+    # An operator stays where inference without it finds the type of its input. It says nothing of functions.
+    nodes = list(all_nodes(model.graph.node))
+    untyped = {place for place in traps if place < len(nodes) and _is_readable(nodes[place])}
+    typed = _with_known_inputs(safe, untyped) if untyped else set[int]()
+    return _without(model, traps - typed) if typed else safe
+
+
+def _places_of_traps(model: onnx.ModelProto) -> set[int]:
+    """The nodes that inference may not come back from, by their position among all nodes."""
+    # A node of the main graph that reads a typed input of the model is none: the type is there in any case.
+    declared = {each.name for each in model.graph.input if each.type.WhichOneof("value")}
+    inner = len(model.graph.node)
+    return {
+        place
+        for place, node in enumerate(nodes_of_model(model))
+        if not _is_readable(node)
+        or (_key(node) in _ENDS_PROCESS and not (place < inner and node.input and node.input[0] in declared))
+    }
+
+
+def _key(node: onnx.NodeProto) -> tuple[str, str]:
+    return plain_domain(node.domain), node.op_type
+
+
+def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     for size in list(_negative_sizes(copy)):
         size.Clear()  # older writers say -1 for a dynamic size
     nodes = list(nodes_of_model(copy))
     for node in (nodes[place] for place in traps):
-        kind = replaced.get((node.domain, node.op_type))
-        if kind is not None:
-            node.CopyFrom(helper.make_node("Cast", node.input[:1], node.output, to=kind(node)))
-        else:
+        kind = _ENDS_PROCESS.get(_key(node))
+        if kind is None:
             del node.attribute[:]
+            continue
+        dtype = kind(node)
+        if dtype == onnx.TensorProto.UNDEFINED:
+            node.op_type = _UNKNOWN
+            continue
+        operator, given = ("Identity", {}) if dtype is None else ("Cast", {"to": dtype})
+        node.CopyFrom(helper.make_node(operator, node.input[:1], node.output, **given))
     return copy
 
 
-def _has_unknown_types(model: onnx.ModelProto) -> bool:
-    """True if a node calls an operator that onnx does not know, so that nothing says what it gives."""
-    own = {(each.domain, each.name) for each in model.functions}
-    called = {(node.domain, node.op_type) for node in nodes_of_model(model)} - own
-    return any(not onnx.defs.has(name, plain_domain(domain)) for domain, name in called)
+def _with_known_inputs(model: onnx.ModelProto, places: Set[int]) -> set[int]:
+    """The nodes among these whose first input has a type that inference finds."""
+    try:
+        found = infer(model)
+    except Exception:  # onnx raises unrelated classes; what is not inferred is not known
+        return set()
+    nodes = list(all_nodes(found.graph.node))
+    typed = {each.name for info in _infos(found) for each in info if each.type.WhichOneof("value")}
+    typed |= {each.name for each in found.graph.initializer}
+    return {place for place in places if nodes[place].input and nodes[place].input[0] in typed}
 
 
 def _value_type(encoder: onnx.NodeProto) -> int:
@@ -64,10 +97,25 @@ def _value_type(encoder: onnx.NodeProto) -> int:
     return onnx.TensorProto.UNDEFINED
 
 
+def _leaf_type(trees: onnx.NodeProto) -> int:
+    """The element type of what a TreeEnsemble gives."""
+    weights = (each.t.data_type for each in trees.attribute if each.name == "leaf_weights")
+    return next(weights, onnx.TensorProto.UNDEFINED)
+
+
+def _named_type(matrix: onnx.NodeProto) -> int | None:
+    """The element type of what an EyeLike gives; None for that of its input."""
+    return next((each.i for each in matrix.attribute if each.name == "dtype"), None)
+
+
 #: Operators at which the inference of onnx up to 1.23 ends the process where the type of their input is not known, and
-#: the element type that they give, for a cast in their place.
-_ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int]] = {
+#: the element type that they give, for a cast in their place. Where it is None, it is that of their input; where it
+#: is UNDEFINED, nothing but their input says it, and an operator that nobody knows is in their place.
+_ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int | None]] = {
+    ("ai.onnx.ml", "DictVectorizer"): lambda _: onnx.TensorProto.UNDEFINED,
     ("ai.onnx.ml", "LabelEncoder"): _value_type,
+    ("ai.onnx.ml", "TreeEnsemble"): _leaf_type,
+    ("", "EyeLike"): _named_type,
     ("", "RegexFullMatch"): lambda _: onnx.TensorProto.BOOL,
 }
 
@@ -81,6 +129,12 @@ def _is_readable(node: onnx.NodeProto) -> bool:
 
 def _negative_sizes(model: onnx.ModelProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
     """The declared sizes that are below zero."""
+    for info in (each for group in _infos(model) for each in group):
+        yield from (dim for dim in info.type.tensor_type.shape.dim if dim.dim_value < 0)
+
+
+def _infos(model: onnx.ModelProto) -> list[Iterable[onnx.ValueInfoProto]]:
+    """All that is declared of values, in bodies and functions, too."""
     waiting = [model.graph]
     infos: list[Iterable[onnx.ValueInfoProto]] = [each.value_info for each in model.functions]
     for function in model.functions:
@@ -89,8 +143,7 @@ def _negative_sizes(model: onnx.ModelProto) -> Iterator[onnx.TensorShapeProto.Di
         graph = waiting.pop()
         infos += [graph.input, graph.output, graph.value_info]
         waiting += [each for node in graph.node for each in inner_graphs(node)]
-    for info in (each for group in infos for each in group):
-        yield from (dim for dim in info.type.tensor_type.shape.dim if dim.dim_value < 0)
+    return infos
 
 
 def infer(model: onnx.ModelProto, *, follows_sizes: bool = False, is_strict: bool = False) -> onnx.ModelProto:
@@ -150,8 +203,8 @@ def _with_nodes_of(inferred: onnx.ModelProto, model: onnx.ModelProto) -> onnx.Mo
     return inferred
 
 
-#: The name of a value in the place of the ends of a slice.
-_UNKNOWN = "onnxsmith: the ends of a slice"
+#: The name of a value in the place of the ends of a slice, and of an operator of which nothing is known.
+_UNKNOWN = "onnxsmith: not known"
 
 
 def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[list[list[int]], list[int]]:

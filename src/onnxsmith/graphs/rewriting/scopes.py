@@ -45,6 +45,19 @@ def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
             yield from attribute.graphs
 
 
+def outer_names(graph: onnx.GraphProto) -> set[str]:
+    """The names of values around a graph that it reads, or gives back."""
+    read = {each.name for each in graph.output}
+    own = {each.name for each in (*graph.input, *graph.initializer)}
+    own.update(each.values.name for each in graph.sparse_initializer)
+    for node in graph.node:
+        read.update(node.input)
+        own.update(node.output)
+        for inner in inner_graphs(node):
+            read |= outer_names(inner)
+    return read - own - {""}
+
+
 def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     """All nodes, those in bodies included, to any depth."""
     waiting: list[Iterable[onnx.NodeProto]] = [nodes]

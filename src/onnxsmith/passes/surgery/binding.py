@@ -14,8 +14,8 @@ from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model, Port
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import described_inputs
+from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.dimensions import substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name, tensor_of

@@ -15,9 +15,9 @@ import onnx_ir as ir
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
 from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.named_tensors import rename_value
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.rewriting.scopes import bodies_of, described_node, graphs_of
-from onnxsmith.passes.named_tensors import rename_value
 from onnxsmith.passes.surgery.holding import own_values, values_by_name
 from onnxsmith.passes.values import Array
 

@@ -16,9 +16,9 @@ from onnxsmith.errors import CallError, InputTypeError, LiteralError, WeightErro
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.rewriting.scopes import graphs_of
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.schema.promote import Place, given_array

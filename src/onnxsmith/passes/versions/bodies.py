@@ -5,9 +5,15 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.graphs.function_bodies import body_of, function_of, opsets_of_functions, schema_of
+from onnxsmith.graphs.function_bodies import (
+    body_of,
+    function_of,
+    names_around,
+    opsets_of_functions,
+    schema_of,
+)
 from onnxsmith.graphs.ir_types import proto_of_type, type_from_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of, inner_nodes
 from onnxsmith.passes.values import has_references
 from onnxsmith.passes.versions.step import Refusal, Step
 from onnxsmith.schema.definition import OperatorDef
@@ -57,6 +63,13 @@ def _proto_of(value: ir.Value | None) -> onnx.TypeProto:
 def _made(step: Step, proto: onnx.NodeProto, nodes: list[onnx.NodeProto]) -> list[ir.Value | None]:
     """The nodes of a body as nodes of the graph: read as a graph of their own, then bound to the node's inputs."""
     given = {value.name: value for value in step.node.inputs if value is not None}
+    around = names_around(proto)
+    if around:
+        read = (value for node in inner_nodes(step.node) for value in node.inputs)
+        back = (
+            value for graph in bodies_of(step.node) for each in graphs_of(graph) for value in each.outputs
+        )
+        given.update((each.name, each) for each in (*read, *back) if each is not None and each.name in around)
     outputs = [name for name in proto.output if name]
     text = onnx.GraphProto(name="body", node=nodes)
     text.input.extend(onnx.ValueInfoProto(name=name) for name in given)
