@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-#: In this order: texts between \Q and \E, escapes, classes of letters, groups, repetitions.
+#: In this order: texts between \Q and \E, escapes, classes of letters, groups, repetitions. What has no end goes to the
+#: end of the pattern, so that none takes long.
 _SYNTAX = re.compile(
     r"\\Q.*?(?:\\E|\Z)"
     r"|(?P<escape>\\(?:[0-7]{2,3}|.))"
-    r"|(?P<letters>\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*(?:\]|\Z))"  # without an end to the end, so that none takes long
+    r"|(?P<letters>\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*(?:\]|\Z))"
     r"|\(\?(?P<group><?[=!]|P=|[>(#])"
     r"|\(\?(?P<flags>[a-zA-Z-]+)[:)]"
     r"|(?P<repeat>[*+?]|\{\d+(?:,\d*)?\})(?P<possessive>\+)?",
