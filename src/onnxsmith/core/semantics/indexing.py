@@ -40,9 +40,10 @@ from onnxsmith.core.semantics.index_items import (
     parse,
 )
 from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, check_position, emit_basic
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Array, Size, TensorOrArray, TensorT, TensorValue
 from onnxsmith.errors import TensorAssignmentError, TensorIndexError, UnknownRankError
-from onnxsmith.types.value_types import Shape
+from onnxsmith.types.value_types import Shape, scalar_help
 
 #: What takes part in advanced indexing, when there is an array or mask in the subscript.
 _ADVANCED = (Position, Indices, Mask)
@@ -92,7 +93,10 @@ def expand(items: Sequence[Item], rank: int) -> list[Item]:
             if rank == 0
             else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
         )
-        raise TensorIndexError(f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed")
+        raise TensorIndexError(
+            f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed",
+            help=scalar_help() if rank == 0 and ACTIVE.get() is not None else None,
+        )
     missing: list[Item] = [FULL] * (rank - used)
     for position, item in enumerate(items):
         if isinstance(item, Rest):
