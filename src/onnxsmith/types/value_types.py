@@ -341,7 +341,7 @@ UNKNOWN_TENSOR = TensorType(None, None)
 
 
 def scalar_help(dtype: DType | None = None) -> str:
-    """What an annotation without brackets means, for whoever has one and wanted more dimensions."""
+    """The help for whoever annotates a scalar, without brackets, and wants more dimensions."""
     name = "FLOAT" if dtype is None else dtype.name
     return f"{name} without brackets is a scalar: {name}['N'] is a vector, and {name}[...] has any shape"
 
