@@ -9,11 +9,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 
+import onnxsmith
 import onnxsmith.numpy as xp
-from onnxsmith import BFLOAT16, BOOL, DOUBLE, FLOAT, script, tensor
+from onnxsmith import BFLOAT16, BOOL, DOUBLE, FLOAT, STRING, Rule, explain_match, script, tensor, trace
 from onnxsmith import opset21 as op
+from onnxsmith.cli.parsing import check_command
 from onnxsmith.errors import InvalidModelError, OnnxsmithError
+from onnxsmith.grad import sgd, training_step
 
 
 @script
@@ -94,3 +98,75 @@ def test_an_input_without_rank_is_named() -> None:
         loose.to_model()
     assert "input_types={'x': FLOAT['N']}" in str(caught.value.help)
     loose.to_model(input_types={"x": FLOAT["N"]}).check()
+
+
+LINEAR = trace(lambda x: x @ np.ones((2, 1), np.float32), FLOAT["N", 2])
+RELU = trace(lambda x: op.Relu(op.Neg(x)), FLOAT["N"])
+KEEPING = Rule(lambda x: op.Relu(x), lambda x: op.Relu(x))
+#: What a newcomer writes, and a part of the help.
+NEWCOMERS: dict[str, tuple[Callable[[], object], str]] = {
+    "a loss of torch": (
+        lambda: training_step(LINEAR, torch.nn.MSELoss(), sgd(lr=0.1)),
+        "onnxsmith.grad.losses has the usual ones",
+    ),
+    "a function of torch as a loss": (
+        lambda: training_step(LINEAR, torch.nn.functional.mse_loss, sgd(lr=0.1)),
+        "onnxsmith.grad.losses has the usual ones",
+    ),
+    "a class for a module": (
+        lambda: onnxsmith.torch.export(torch.nn.Linear, (torch.ones(2, 4),)),  # type: ignore[arg-type]
+        "make one of the class: Linear(…)",
+    ),
+    "a path where torch.onnx.export takes one": (
+        lambda: onnxsmith.torch.export(torch.nn.Linear(4, 4), (torch.ones(2, 4),), "x.onnx"),  # type: ignore[arg-type]
+        "model.save(path)",
+    ),
+    "a rule of onnxscript": (
+        lambda: Rule(lambda op, x: op.Relu(x), lambda op, x: op.Relu(x)),
+        "from onnxsmith import opset21 as op",
+    ),
+    "a node by its number": (lambda: explain_match(RELU, 3, KEEPING), "model.nodes[3]"),  # type: ignore[arg-type]
+    "a method of text": (lambda: trace(lambda x: x.lower(), STRING["N"]), "op.StringNormalizer"),
+    "text that is split": (lambda: trace(lambda x: x.split(" "), STRING["N"]), "op.StringSplit"),
+    "a tensor that is split": (lambda: trace(lambda x: x.split(2), FLOAT["N"]), "call the operator op.Split"),
+    "a dict for a script": (lambda: script(lambda p, x: x @ p["w"]), "take dicts apart in a plain function"),
+    "a profile for an overlay": (
+        lambda: RELU.show("page.html", overlay=RELU.profile([np.ones(2, np.float32)], runs=1)),  # type: ignore[arg-type]
+        "overlay=profile.overlay()",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(NEWCOMERS))
+def test_a_newcomer_is_told_what_to_write(case: str) -> None:
+    call, words = NEWCOMERS[case]
+    with pytest.raises(OnnxsmithError) as caught:
+        call()
+    assert words in str(caught.value.help)
+
+
+def test_a_node_of_a_model_is_explained() -> None:
+    assert explain_match(RELU, RELU.nodes[1], KEEPING).matches
+    assert not explain_match(RELU, RELU.nodes["neg"], KEEPING).matches
+
+
+def test_functions_of_torch_in_a_translation_are_refused() -> None:
+    target = torch.ops.aten.relu.default
+    for translation, words in ((lambda x: torch.relu(x), "op.Relu(…)"), (lambda x: x.rleu(), "None")):
+        with pytest.raises(OnnxsmithError) as caught:
+            onnxsmith.torch.export(torch.nn.ReLU(), (torch.ones(2),), translations={target: translation})
+        assert str(caught.value.help) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("compare a.onnx b.onnx", "the other one is --against b.onnx"),
+        ("profile a.onnx b.onnx", "the other one is --against b.onnx"),
+        ("optimize a.onnx --verfy", "did you mean '--verify'?"),
+    ],
+)
+def test_words_that_a_command_does_not_take(words: str, meant: str) -> None:
+    with pytest.raises(ValueError, match="unrecognized arguments") as caught:
+        check_command(words.split())
+    assert str(caught.value).endswith(meant)

@@ -145,9 +145,9 @@ def _over(value: Source) -> Source:
         if value.type.shape == ():
             raise LoopTypeError(
                 "a scalar tensor cannot be looped over",
-                help="loop over range(n)"
-                if value.type.dtype is DType.INT64
-                else scalar_help(value.type.dtype),
+                help=scalar_help(value.type.dtype)
+                if value.type.dtype is not DType.INT64 and current_graph().is_given(value)
+                else "loop over range(n)",
             )
         return Iteration(value.shape[0], lambda i: value[i])
     if not isinstance(value.known.type, SequenceType):
