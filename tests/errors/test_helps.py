@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from onnxsmith import BFLOAT16, BOOL, DOUBLE, FLOAT, STRING, Rule, explain_match
 from onnxsmith import opset21 as op
 from onnxsmith.cli.parsing import check_command
 from onnxsmith.errors import InvalidModelError, OnnxsmithError
-from onnxsmith.grad import sgd, training_step
+from onnxsmith.grad import losses, sgd, training_step
 
 
 @script
@@ -170,3 +171,34 @@ def test_words_that_a_command_does_not_take(words: str, meant: str) -> None:
     with pytest.raises(ValueError, match="unrecognized arguments") as caught:
         check_command(words.split())
     assert str(caught.value).endswith(meant)
+
+
+class Told(torch.nn.Module):
+    """It asks for the text of a size."""
+
+    def forward(self, x: Any) -> Any:
+        return x * {"3": 2.0}.get(str(x.shape[0]), 1.0)
+
+
+#: Errors that once had frames of ours, or of torch, above the line of the caller.
+FRAMED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
+    "a node that is not there": (lambda: RELU.nodes[99], IndexError),
+    "the text of a size in a module": (
+        lambda: onnxsmith.torch.export(Told(), (torch.ones(3),), dynamic_shapes=({0: "n"},)),
+        OnnxsmithError,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(FRAMED))
+def test_the_traceback_ends_at_the_caller(case: str) -> None:
+    call, kind = FRAMED[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert {each.filename for each in traceback.extract_tb(caught.value.__traceback__)} == {__file__}
+
+
+def test_weights_that_are_there_are_listed() -> None:
+    with pytest.raises(OnnxsmithError) as caught:
+        training_step(LINEAR, losses.squared, sgd(lr=0.1), weights=["head.*"])
+    assert str(caught.value.help).startswith("its weights are ")
