@@ -25,7 +25,16 @@ _MOST_CANDIDATES = 5000
 
 
 class Observation(NamedTuple):
-    """A value inside a run."""
+    """A value inside a run, as `observe` hands it over.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.observing import observe
+    >>> seen = []
+    >>> observe(trace(lambda a: op.Relu(a), FLOAT["N"]), [[np.float32([-1, 1])]], seen.append)
+    >>> seen[0].node.op_type, seen[0].name, seen[0].value
+    ('Relu', 'relu', array([0., 1.], dtype=float32))
+    """
 
     #: Which batch it is of, from 0.
     batch: int
