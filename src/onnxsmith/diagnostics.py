@@ -196,6 +196,9 @@ def is_notebook() -> bool:
 #: No longer name is taken for one that is misspelt.
 _LONGEST_MISSPELT = 200
 
+#: Marks an exception of the user's code that no frame of that code raises.
+_RAISED_FOR_USER = "_onnxsmith_raised_for_user"
+
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or None."""
@@ -279,6 +282,15 @@ def hide_own_frames(error: BaseException) -> None:
     error.__suppress_context__ = context is None
 
 
+def raised_at(error: BaseException, span: Span | None) -> BaseException:
+    """An exception that a run of a model raises for the user's code, with the line of that code as a note."""
+    vars(error)[_RAISED_FOR_USER] = True
+    if span is not None:
+        _, _, place = render("", [Label(span, "")], None).partition("\n")
+        error.__notes__ = [*getattr(error, "__notes__", ()), place]  # a copy has the list of its original
+    return error
+
+
 def hide_frames_between(error: BaseException) -> None:
     """The same for an exception of the user's own code that came through us; an error in our code keeps its frames."""
     if wants_full_traceback():
@@ -289,6 +301,8 @@ def hide_frames_between(error: BaseException) -> None:
 
 def is_from_user_code(error: BaseException) -> bool:
     """True if an exception was raised by the user's own code that we ran, or by a library that this called."""
+    if _RAISED_FOR_USER in vars(error):
+        return True
     # Text that is no Python has no frame of its own.
     is_users = isinstance(error, SyntaxError) and not is_library(error.filename or PACKAGE_DIRECTORY)
     is_text = is_users

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.functions.function import ScriptFunction
 
 
+@boundary
 def proto2python(
     model_onnx: Any,
     function_name: str | None = None,

@@ -10,7 +10,13 @@ from onnx import parser
 
 from onnxsmith import FLOAT, INT64, Model, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, UnknownNameError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    ModelInputError,
+    OnnxsmithError,
+    UnknownNameError,
+)
 from onnxsmith.observing import ObservedRun, observe
 
 BODIES = """
@@ -183,3 +189,35 @@ def test_a_name_in_a_function_is_not_one_of_the_model() -> None:
     model = Model.from_proto(parser.parse_model(text))
     assert model.intermediate([np.float32([0])], "k")["k"].tolist() == [1]
     assert [each.calls for each in seen_in(model, [[np.float32([0])]], ["k"])] == [(), ("1",)]
+
+
+def test_a_value_is_seen_where_it_is_made_first() -> None:
+    """The first NaN is that of the node in the body, and not that of the loop around it, which gives the same."""
+    seen = seen_in(repeated.to_model(), [[np.float32([1]), np.int64(2)]])
+    assert [(each.node.op_type, each.turns) for each in seen if each.name in {"add", "x_1", "x_2"}] == [
+        ("Add", (0,)),
+        ("Add", (1,)),
+        ("Loop", ()),
+    ]
+
+
+def test_a_name_is_one_name() -> None:
+    model = trace(lambda a: op.Exp(op.Relu(op.Abs(a)) + 1.0), FLOAT["N"])
+    renamed = model.rename({"relu": "add_of_relu"})
+    assert [each.name for each in seen_in(renamed, [[np.float32([1])]], "add_of_relu")] == ["add_of_relu"]
+    with pytest.raises(UnknownNameError, match="no node gives a value 'rleu'") as caught:
+        seen_in(model, [], ["rleu"])
+    assert caught.value.help == "did you mean 'relu'?"
+
+
+@pytest.mark.parametrize("batches", [{"a": np.float32([1])}, np.float32([1]), 3])
+def test_batches_are_several(batches: Any) -> None:
+    with pytest.raises(AttributeTypeError, match="batches are the inputs of one run after the other"):
+        observe(trace(lambda a: op.Exp(a), FLOAT["N"]), batches, print)
+
+
+def test_an_amount_of_memory_is_text_or_bytes() -> None:
+    model = trace(lambda a: op.Exp(a), FLOAT["N"])
+    assert len(seen_in(model, [[np.float32([1])]], memory="1 MB")) == 1
+    with pytest.raises(AttributeValueError, match="memory is a number of bytes or an amount"):
+        seen_in(model, [[np.float32([1])]], memory="much")

@@ -128,7 +128,7 @@ def test_what_types_are_not() -> None:
     with pytest.raises(AnnotationError) as caught:
         FLOAT["N"](np.ones(2))
     assert caught.value.message == "FLOAT['N'] is a type, not a function"
-    assert caught.value.help == "convert a tensor with x.astype(FLOAT)"
+    assert caught.value.help == "convert with x.astype(np.float32)"
     with pytest.raises(TypeError):
         iter(FLOAT)
     with pytest.raises(NotImplementedError):

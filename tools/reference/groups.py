@@ -69,11 +69,12 @@ _MAIN = (
     Group(
         "inspecting",
         "Inside a model",
-        "What `model.nodes`, `model.weights`, `model.summary()` and `model.equals(other)` give.",
+        "What `model.nodes`, `model.weights`, `model.summary()` and `model.equals(other)` give, and values on the way.",
         _of(
             "onnxsmith.inspection",
             "Nodes Node NodeValue Graph ModelWeights WeightInfo Summary Count Equality",
-        ),
+        )
+        + _of("onnxsmith.observing", "observe Observation"),
         "import onnxsmith",
     ),
     Group(

@@ -24,11 +24,11 @@ from onnxsmith.errors import (
     OnnxsmithError,
     RuntimeSupportWarning,
 )
-from onnxsmith.graphs.model import Model, checker_words
+from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.node_counts import operators_in
 from onnxsmith.graphs.runtime_support import warn_of_runtime
-from onnxsmith.graphs.soundness import check_rules
+from onnxsmith.graphs.soundness import broken_rule, check_rules
 from onnxsmith.scripting.functions.decorators import collecting
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
@@ -106,7 +106,7 @@ def _check_file(file: str, model: Model) -> None:
         # By its path, so that a model of any size can be checked.
         check_rules(cast(Any, onnx).load_model(file, load_external_data=False), file)
     except Exception as error:
-        raise InvalidModelError(f"{file!r} is not valid: {checker_words(error)}") from None
+        raise broken_rule(error, model.proto, repr(file)) from None
     warn_of_runtime(model.opset_imports.get("", 0), operators_in(model.ir), model.handed_over)
 
 

@@ -12,6 +12,7 @@ from typing import NoReturn
 from onnxsmith.cli.declaration import add_arguments
 from onnxsmith.cli.declared import COMMANDS
 
+_UNRECOGNISED = "unrecognized arguments: "
 _EPILOG = """\
 exit codes: 0 good, 1 findings or an error, 2 wrong usage, 130 interrupted
 a file called - is standard input, -o - is standard output, except for pages and pictures
@@ -30,10 +31,27 @@ class WrongWordsError(Exception):
 class Parser(argparse.ArgumentParser):
     """Leaves it to the caller to say what is wrong."""
 
+    #: The parser of the command that is used, which knows its options.
+    command: Parser | None = None
+
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would end the program with."""
-        self.print_usage(sys.stderr)
-        raise WrongWordsError(message, self.prog)
+        shown = self
+        if self.command is not None and message.startswith(_UNRECOGNISED):
+            shown = self.command
+            message += shown.meant_by(message.removeprefix(_UNRECOGNISED).split()[0])
+        shown.print_usage(sys.stderr)
+        raise WrongWordsError(message, shown.prog)
+
+    def meant_by(self, word: str) -> str:
+        """What may be meant by a word that the command does not take, to be read behind it."""
+        options = [option for action in self._actions for option in action.option_strings]
+        if not word.startswith("-") and "--against" in options:
+            return f"; the other one is --against {word}"
+        from onnxsmith.diagnostics import did_you_mean  # loads ast and inspect; --help does not
+
+        meant = did_you_mean(word, options)
+        return "" if meant is None else f"; {meant}"
 
 
 def make_parser(words: Sequence[str]) -> Parser:
@@ -60,6 +78,7 @@ def make_parser(words: Sequence[str]) -> Parser:
         )
         if name == used:
             add_arguments(command, declared)
+            parser.command = command
     return parser
 
 

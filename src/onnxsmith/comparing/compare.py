@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
@@ -26,13 +26,12 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
-from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import trials
-from onnxsmith.observing import DEFAULT_MEMORY, Engine, ModelInputs, Step, inputs_by_name
+from onnxsmith.observing import DEFAULT_MEMORY, Engine, ModelInputs, Step, inputs_by_name, memory_budget
 from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
 
@@ -90,7 +89,7 @@ def compare(
     folder = _folder(reproduce)
     first, engine = _run_as(model, None)
     second, other_engine = _run_as(other, first)
-    given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
+    given, sides = _sides((first, engine), (second, other_engine), inputs, providers, memory_budget(memory))
     found = _searched(sides, tolerance)
     for _ in range(_MOST_LOOKS):
         steps = (None, None) if found.parting is None else (found.parting.left_step, found.parting.right_step)
@@ -177,21 +176,6 @@ def _number(value: float | None, name: str) -> float | None:
             culprit=name,
         )
     return float(told)
-
-
-def _budget(memory: int | str) -> int:
-    told = cast(object, memory)  # users may give anything
-    amount: int | None = None
-    if isinstance(told, str):
-        amount = memory_amount(told)
-    elif not isinstance(told, bool) and isinstance(told, Integral):
-        amount = int(told)
-    if amount is None or amount <= 0:
-        raise AttributeValueError(
-            f"memory is a number of bytes or an amount such as '500 MB', not {clipped(repr(told), _LONGEST_SHOWN)}",
-            culprit="memory",
-        )
-    return amount
 
 
 def _folder(reproduce: str | os.PathLike[str] | None) -> Path | None:

@@ -24,6 +24,12 @@ Annotation: TypeAlias = (
 
 _LONGEST = 160
 
+#: Where a user gets one, for classes that are made by calls of ours.
+_SOURCES = {
+    "Model": "it is a Model: onnxsmith.load(path) reads one, Model.from_proto(proto) wraps a proto, "
+    "and f.to_model() is that of a script",
+}
+
 
 def wrong_kind(
     name: str, function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
@@ -49,7 +55,7 @@ def wrong_kind(
                 what = "None" if each is None else described_type(cast(type, type(each)))
                 return CallError(
                     f"{name}: '{parameter}' is {what}",
-                    help=f"{parameter} is {text}" if len(text) < _LONGEST else None,
+                    help=_SOURCES.get(text, f"{parameter} is {text}" if len(text) < _LONGEST else None),
                     culprit=parameter,
                 )
     return None

@@ -73,6 +73,12 @@ def check_loss(loss: object, outputs: Sequence[str]) -> None:
             help="training_step(model, losses.squared, sgd(lr=0.1)); a loss that the model computes itself is the name "
             "of that output",
         )
+    if _is_of_torch(loss):
+        raise LossError(
+            "a loss is a function of tensors of ONNX, and this one is PyTorch's",
+            help="onnxsmith.grad.losses has the usual ones, squared and cross_entropy among them; or compute it in the "
+            "forward of the module, and give the name of that output",
+        )
     if takes(loss, len(outputs) + 1):
         return
     name = getattr(loss, "__name__", "it")
@@ -88,6 +94,12 @@ def check_loss(loss: object, outputs: Sequence[str]) -> None:
         f"a loss is a function of a prediction and a target, and {name} does not take two arguments",
         help=f"losses.{name}() makes one" if name == "huber" else "def loss(prediction, target): …",
     )
+
+
+def _is_of_torch(loss: object) -> bool:
+    """True for a module of PyTorch, and for a function of it."""
+    kinds = (*type(loss).__mro__, loss)
+    return any(str(getattr(each, "__module__", "")).partition(".")[0] == "torch" for each in kinds)
 
 
 def takes(function: Callable[..., object], count: int) -> bool:

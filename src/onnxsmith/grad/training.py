@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -41,6 +41,7 @@ from onnxsmith.types.value_types import TensorType
 
 #: What the inputs of a step are called that are not the model's.
 TARGET, RATE, COUNT = "target", "lr", "step"
+_MOST_SHOWN = 8
 
 
 @boundary
@@ -284,10 +285,15 @@ def _weights(graph: ir.Graph, patterns: Sequence[str] | None) -> list[str]:
             raise UnknownNameError(
                 f"the model has no {which} of floating-point numbers",
                 help=did_you_mean(pattern, list(graph.initializers))
-                or "weights are initializers of the model",
+                or f"its weights are {_listed(graph.initializers)}",
             )
         found.update(dict.fromkeys(matching))
     return list(found)
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = ", ".join(list(names)[:_MOST_SHOWN])
+    return f"{shown} and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else shown or "none"
 
 
 def _with_inputs(model: Model, names: Sequence[str], state: Mapping[str, str]) -> Model:

@@ -276,7 +276,7 @@ class Model:
         try:
             soundness.check_rules(self.proto)
         except Exception as error:  # the checker and inference raise unrelated classes
-            raise InvalidModelError(f"the model is not valid: {checker_words(error)}") from None
+            raise soundness.broken_rule(error, self.proto, "the model") from None
         self._warn_of_runtime()
 
     def _warn_of_runtime(self) -> None:
@@ -533,12 +533,6 @@ def _recorded_port(value: ValueRecord) -> Port:
 
 def _port(value: ir.Value) -> Port:
     return Port(value.name or "", type_from_ir(value.type, value.shape))
-
-
-def checker_words(error: Exception) -> str:
-    """The text of onnx's checker, in one line."""
-    text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
-    return " ".join(text.split()).replace(" ;", ";")
 
 
 def recorded_model(record: ModelRecord) -> Model:

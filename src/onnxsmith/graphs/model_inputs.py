@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import contradiction
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, numpy_text
 from onnxsmith.types.value_types import (
     AnyValueType,
     Dimension,
@@ -166,7 +166,7 @@ def argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
 def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:
     return ModelInputError(
         f"input '{port.name}' is {wanted.spelling}, and was given {given}",
-        help=f"convert it with .astype({_numpy_name(wanted)})",
+        help=f"convert it with .astype({numpy_text(wanted)})",
     )
 
 
@@ -204,10 +204,6 @@ def dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dime
             if isinstance(wanted, str) and size is not None:
                 found.setdefault(wanted, size)
     return found
-
-
-def _numpy_name(dtype: DType) -> str:
-    return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
 
 
 def _fits(given: Shape, wanted: Shape) -> bool:

@@ -31,6 +31,25 @@ from onnxsmith.graphs.rewriting.unfolding import callees_first
 from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
 
 
+def broken_rule(error: Exception, model: onnx.ModelProto, called: str) -> InvalidModelError:
+    """The error with the words of onnx's checker in one line, and with the input or output that it means by a missing shape."""
+    text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
+    words = " ".join(text.split()).replace(" ;", ";")
+    return InvalidModelError(
+        f"{called} is not valid: {words}", help=_missing_rank(model) if "'shape'" in words else None
+    )
+
+
+def _missing_rank(model: onnx.ModelProto) -> str | None:
+    for word, values in (("input", model.graph.input), ("output", model.graph.output)):
+        for value in values:
+            if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
+                return (
+                    f"{word} '{value.name}' has no rank, and the checker wants one: FLOAT['N'] for FLOAT[...]"
+                )
+    return None
+
+
 def check_ir(model: ir.Model, called: str) -> ir.Model:
     """Refuse a model whose names are no text, or that does not say what its weights are; protobuf lets both pass."""
     for graph in all_graphs(model):

@@ -11,7 +11,7 @@ from typing import Any, cast, overload
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped, described_type, did_you_mean, printable
+from onnxsmith.diagnostics import clipped, described_type, did_you_mean, printable, raised_at
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, UnknownNameError, boundary
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.held_model import Held, read
@@ -154,7 +154,8 @@ class Nodes(Sequence[Node]):
         try:
             return self._all[number]
         except IndexError:  # of the same class, so that a loop by index ends
-            raise IndexError(f"the model has {len(self._all)} nodes, and none of number {number}") from None
+            error = IndexError(f"the model has {len(self._all)} nodes, and none of number {number}")
+            raise raised_at(error, None) from None
         except TypeError:
             raise AttributeTypeError(
                 f"a node is found by its number, address or name, not by {described_type(type(number))}"

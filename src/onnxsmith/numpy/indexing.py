@@ -45,6 +45,7 @@ from onnxsmith.numpy.sizes import Size, is_surely_same, sized
 from onnxsmith.scripting.staging.caught import is_caught
 from onnxsmith.scripting.staging.option_keys import bounds_of
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import scalar_help
 
 #: What may stand between the brackets, read: numbers may be the model's.
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
@@ -231,7 +232,10 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
     if sum(isinstance(each, EllipsisType) for each in parts) > 1:
         raise TensorIndexError("an index can have only one '...'")
     if used > x.ndim:
-        raise TensorIndexError(f"too many indices: the array has {x.ndim} dimensions, and {used} are indexed")
+        raise TensorIndexError(
+            f"too many indices: the array has {x.ndim} dimensions, and {used} are indexed",
+            help=scalar_help(DType.DOUBLE) if x.ndim == 0 and x.is_symbolic else None,
+        )
     axis = 0
     shape = x.shape if not x.is_symbolic else ()
     for each in parts:

@@ -13,3 +13,4 @@ from onnxsmith.observing.observe import observe as observe
 from onnxsmith.observing.runs import DEFAULT_MEMORY as DEFAULT_MEMORY
 from onnxsmith.observing.runs import Engine as Engine
 from onnxsmith.observing.runs import ObservedRun as ObservedRun
+from onnxsmith.observing.runs import memory_budget as memory_budget

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, cast
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, described_type, did_you_mean
@@ -14,7 +15,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Node, Nodes, nodes_of, weights_of
 from onnxsmith.observing.flattening import Made
-from onnxsmith.observing.runs import DEFAULT_MEMORY, ObservedRun
+from onnxsmith.observing.runs import DEFAULT_MEMORY, ObservedRun, memory_budget
 
 #: Inputs of a model, by name or in order.
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
@@ -24,7 +25,16 @@ _MOST_CANDIDATES = 5000
 
 
 class Observation(NamedTuple):
-    """A value inside a run."""
+    """A value inside a run, as `observe` hands it over.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.observing import observe
+    >>> seen = []
+    >>> observe(trace(lambda a: op.Relu(a), FLOAT["N"]), [[np.float32([-1, 1])]], seen.append)
+    >>> seen[0].node.op_type, seen[0].name, seen[0].value
+    ('Relu', 'relu', array([0., 1.], dtype=float32))
+    """
 
     #: Which batch it is of, from 0.
     batch: int
@@ -41,20 +51,23 @@ class Observation(NamedTuple):
 Wanted: TypeAlias = Collection[str] | Callable[[Node, str], bool]
 
 
+@model_boundary
 def observe(
     model: Model,
     batches: Iterable[ModelInputs],
     take: Callable[[Observation], object],
-    wanted: Wanted = lambda node, name: True,
+    wanted: Wanted | None = None,
     *,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | str = DEFAULT_MEMORY,
     is_nested: bool = True,
 ) -> None:
     """Run a model on one batch after the other, and call `take` with each value inside it that is wanted.
 
-    Values in bodies and functions are given once for each iteration and call, unless `is_nested` is False. Of a loop
-    with very many iterations, the first are observed. No more than about `memory` bytes of values are held at a time,
-    and of an iterator of batches no more than one. Raises what the run raises.
+    `wanted` has the names of values, or is a function of a node and a name that says which; without it, all are. They
+    come in the order in which nodes make them. Values in bodies and functions are given once for each iteration and
+    call, unless `is_nested` is False. Of a loop with very many iterations, the first are observed. No more than about
+    `memory` bytes of values ("500 MB") are held at a time, and of an iterator of batches no more than one. Raises what
+    the run and `take` raise.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -65,11 +78,12 @@ def observe(
     0 relu [0. 0.]
     1 relu [1. 0.]
     """
-    for number, inputs in enumerate(batches):
-        asked, feeds = bound(model, inputs_by_name(model, inputs))
+    chosen, budget = _chosen(model, wanted), memory_budget(memory)
+    for number, inputs in enumerate(_checked_batches(batches)):
+        asked, feeds = bound(model, inputs_by_name(model, inputs, culprit=1))
         given = dict(zip([port.name for port in asked.inputs], feeds, strict=True))
         try:
-            _observe(model, given, number, take, wanted, memory, is_nested)
+            _observe(model, given, number, take, chosen, budget, is_nested)
         except OnnxsmithError:
             asked.run(given)  # says where, as it has all its origins
             raise
@@ -80,7 +94,7 @@ def _observe(
     given: Mapping[str, RunValue],
     number: int,
     take: Callable[[Observation], object],
-    wanted: Wanted,
+    wanted: Callable[[Node, str], bool],
     memory: int,
     is_nested: bool,
 ) -> None:
@@ -91,8 +105,10 @@ def _observe(
             name = output.name
             if value is None or not name:
                 continue
-            if wanted(made.node, name) if callable(wanted) else name in wanted:
+            if wanted(made.node, name):
                 seen.setdefault(run.line.actual(value), []).append((name, made))
+    for makers in seen.values():  # a loop gives what a node of its body made before
+        makers.sort(key=lambda each: -len(each[1].turns) - len(each[1].calls))
 
     def pass_on(value: ir.Value, held: RunValue) -> None:
         for name, made in seen[value]:
@@ -100,6 +116,33 @@ def _observe(
 
     last = len(run.order)  # inputs and constants are in no order
     run.stream(sorted(seen, key=lambda value: run.order.get(value, last)), pass_on)
+
+
+def _chosen(model: Model, wanted: Wanted | None) -> Callable[[Node, str], bool]:
+    if wanted is None:
+        return lambda node, name: True
+    if callable(wanted):
+        return wanted
+    names = frozenset(_checked_names(wanted, culprit=3))
+    known = {value.name for node in nodes_of(model) for value in node.ir.outputs if value.name}
+    for name in sorted(names - known):
+        raise UnknownNameError(
+            f"no node gives a value '{clipped(name, _LONGEST_NAME)}'",
+            help=did_you_mean(name, list(known)[:_MOST_CANDIDATES]),
+            culprit=3,
+        )
+    return lambda node, name: name in names
+
+
+def _checked_batches(batches: Iterable[ModelInputs]) -> Iterable[ModelInputs]:
+    told = cast(object, batches)  # users may give anything
+    if isinstance(told, Mapping | str | bytes | np.ndarray) or not isinstance(told, Iterable):
+        raise AttributeTypeError(
+            f"batches are the inputs of one run after the other, not {described_type(type(told))}",
+            help='for a single run: observe(model, [{"x": array}], take)',
+            culprit=1,
+        )
+    return batches
 
 
 @model_boundary
@@ -137,7 +180,7 @@ def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) 
     return {name: found[name] for name in wanted}
 
 
-def _checked_names(names: object) -> list[str]:
+def _checked_names(names: object, culprit: int = 1) -> list[str]:
     given: object = names
     if isinstance(names, str):
         return [names]
@@ -148,12 +191,12 @@ def _checked_names(names: object) -> list[str]:
         given = next(each for each in held if not isinstance(each, str))
     raise AttributeTypeError(
         f"names are names of values, not {described_type(type(given))}",
-        help='model.intermediate(inputs, ["relu", "add"])',
-        culprit=1,
+        help='a list of them: ["relu", "add"]',
+        culprit=culprit,
     )
 
 
-def inputs_by_name(model: Model, inputs: ModelInputs) -> dict[str, RunValue]:
+def inputs_by_name(model: Model, inputs: ModelInputs, culprit: int = 0) -> dict[str, RunValue]:
     """Inputs that are given by name or in order, by name; refuses what does not fit the model."""
     names = [port.name for port in model.inputs]
     if isinstance(inputs, Mapping):
@@ -166,20 +209,20 @@ def inputs_by_name(model: Model, inputs: ModelInputs) -> dict[str, RunValue]:
                 if missing
                 else f"the model has no input '{unknown[0]}'",
                 help=f"its inputs are {', '.join(names)}" if names else "it has no inputs",
-                culprit=0,
+                culprit=culprit,
             )
         return dict(inputs)
     if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
             f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
             help='{"x": array}, or [array]',
-            culprit=0,
+            culprit=culprit,
         )
     if len(inputs) != len(names):
         raise ModelInputError(
             f"the model has {len(names)} input{'s' * (len(names) != 1)}, and was given {len(inputs)}",
             help="give the inputs as a list, or by name as a mapping",
-            culprit=0,
+            culprit=culprit,
         )
     return dict(zip(names, inputs, strict=True))
 
@@ -198,9 +241,19 @@ def _unknown(nodes: Nodes, name: str, computed: Iterable[str]) -> UnknownNameErr
             culprit=1,
         )
     if inside.graph.kind == "function":
-        reason, advice = "at every call of the function", "ask for the outputs of the nodes that call it"
+        reason, advice = (
+            "at every call of the function",
+            (
+                "ask for the outputs of the nodes that call it, or take every call: onnxsmith.observing.observe"
+            ),
+        )
     else:
-        reason, advice = "each time that the body runs", "ask for the outputs of the node around it"
+        reason, advice = (
+            "each time that the body runs",
+            (
+                "ask for the outputs of the node around it, or take every iteration: onnxsmith.observing.observe"
+            ),
+        )
     return UnknownNameError(
         f"'{shown}' is made by node {inside.address}, {reason}: it has no one value", help=advice, culprit=1
     )

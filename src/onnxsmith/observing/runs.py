@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import AttributeValueError, OnnxsmithError
 from onnxsmith.graphs.copying import Copier
 from onnxsmith.graphs.elements import read_only
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of, tensor_type_to_ir
+from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.run_values import RunValue
@@ -38,6 +41,7 @@ DEFAULT_MEMORY = 1 << 30
 #: Values that are asked for in one run, at first.
 _FIRST_CHUNK = 64
 _LARGEST_CHUNK = 2000
+_LONGEST_SHOWN = 80
 
 
 class ObservedRun:
@@ -322,3 +326,19 @@ def _type_of(value: RunValue) -> tuple[ir.TypeProtocol | None, ir.Shape | None]:
     array = np.asarray(cast(Any, value))
     dtype = DType.from_numpy(array.dtype)
     return (None if dtype is None else tensor_type_to_ir(dtype)), ir.Shape(array.shape)
+
+
+def memory_budget(memory: int | str) -> int:
+    """The number of bytes that an amount says, such as "500 MB"; what is none is refused."""
+    told = cast(object, memory)  # users may give anything
+    amount: int | None = None
+    if isinstance(told, str):
+        amount = memory_amount(told)
+    elif not isinstance(told, bool) and isinstance(told, Integral):
+        amount = int(told)
+    if amount is None or amount <= 0:
+        raise AttributeValueError(
+            f"memory is a number of bytes or an amount such as '500 MB', not {clipped(repr(told), _LONGEST_SHOWN)}",
+            culprit="memory",
+        )
+    return amount

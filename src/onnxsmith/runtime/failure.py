@@ -226,6 +226,13 @@ def operator_failed(
 def not_runnable(call: Call, inputs: Sequence[Any], tried: Sequence[tuple[str, str]]) -> NotRunnableError:
     """The error for a call that nothing installed can run; `tried` is who was asked and what they said."""
     told = "\n".join(f"{who}: {why}" for who, why in tried)
+    if not call.op.is_known:  # nobody has more to say than that they do not know it
+        asked = " and ".join(who for who, _ in tried)
+        told = (
+            f"{asked} do not know the operator: a script says what it computes, "
+            f"@script(Opset({call.op.domain!r}, {call.op.since_version})) def {call.op.name}(…); "
+            "or save the model for a runtime that has it"
+        )
     return NotRunnableError(
         f"nothing installed can run {call.op.qualified_name}-{call.op.since_version}"
         f" on ({described_inputs(call, inputs)})",

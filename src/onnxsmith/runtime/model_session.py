@@ -144,8 +144,13 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     """Nothing installed can run the model: `told` says who was asked and what they answered."""
     if _TRAINING_DOMAIN in told:
         told += "\nonnxsmith.grad.expand_training(model) is the model in standard operators"
-    error = NotRunnableError("nothing installed can run this model", help=told)
     unknown = unknown_operator(told)
+    if unknown is not None and _TRAINING_DOMAIN not in told:
+        told = (
+            f"no runtime here knows the operator {unknown}: to_model(functions=[…]) or a rewrite rule says what it "
+            "computes; or run the model where it is known"
+        )
+    error = NotRunnableError("nothing installed can run this model", help=told)
     origin = None if unknown is None or find_node is None else find_node(unknown)
     if origin is not None:
         error.locate(origin).also(caller_span(), "the model is run here")

@@ -356,12 +356,12 @@ def largest_float(dtype: DType) -> float:
 
 def _does_not_fit(value: Any, dtype: DType, reason: str, place: Place) -> LiteralError:
     shown: object = cast(Any, value).item() if isinstance(value, np.generic) else value
-    wider = ".astype(FLOAT)" if isinstance(value, float) and not dtype.is_float else ".astype(INT64)"
+    wider = ".astype(np.float32)" if isinstance(value, float) and not dtype.is_float else ".astype(np.int64)"
     help_text = place.remedy
     if help_text is None and dtype.is_integer:
         help_text = f"convert the tensor first: x{wider}"
     elif help_text is None and dtype is DType.BOOL:
-        help_text = "convert the tensor first: x.astype(INT64)"
+        help_text = "convert the tensor first: x.astype(np.int64)"
     return LiteralError(
         f"the literal {_shortened(shown)} does not fit {dtype.spelling} in {place.owner}: {reason}",
         help=help_text,

@@ -16,6 +16,7 @@ from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, Tolerance, disagreeing, gap, largest_of
 from onnxsmith.graphs.batches import row_count, rows_at
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.frames.signature import read_signature
 from onnxsmith.sklearn.rows import Elements, Rows, array_in, variants
@@ -225,6 +226,7 @@ def _help(largest: float) -> str:
 # -- single rows -------------------------------------------------------------------------------------------
 
 
+@model_boundary
 def discrepancies(
     pipeline: Estimator, model: Model, X: Rows, *, tolerance: float | None = None
 ) -> list[Discrepancy]:

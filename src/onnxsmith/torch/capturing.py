@@ -85,8 +85,8 @@ def captured(
             continue
         try:
             program = _traced(module, given, way, is_training=is_training)
-        except TracedValueError:  # of the text of a size: it is no fault of the way
-            raise
+        except TracedValueError as error:  # of the text of a size: it is no fault of the way
+            raise error.with_traceback(None) from None  # it has its place, and torch's frames say nothing
         except Exception as error:  # torch has many classes for its refusals, some of them Python's
             if isinstance(error, ExportError) and is_of_derivative(error):
                 error.locate(place_of(error.__traceback__))

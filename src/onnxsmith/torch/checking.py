@@ -45,7 +45,12 @@ class Given:
                 help="(x,) is a tuple of one; arguments by name are kwargs={…}",
             )
         if kwargs is not None and not isinstance(kwargs, dict):
-            raise ExportError(f"kwargs is a dict of example arguments, not a {type(kwargs).__name__}")
+            raise ExportError(
+                f"kwargs is a dict of example arguments, not a {type(kwargs).__name__}",
+                help="export returns the model: model.save(path) writes it"
+                if isinstance(kwargs, str)
+                else None,
+            )
         self.args: Positional = args if isinstance(args, tuple) else (args,)
         self.kwargs: Named | None = kwargs
         #: Dimensions that were asked to be open and are 0 or 1 in the example, which torch takes for fixed.

@@ -12,6 +12,7 @@ from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
 from onnxsmith.scripting.functions.function import ScriptFunction
@@ -68,7 +69,15 @@ def called_custom(
                 f"the translation of {target} does not take what torch gives it: {error}",
                 help=f"torch's operator is {schema_of(target) or target}",
             ) from None
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except (
+            Exception
+        ) as error:  # a function of torch or numpy on a tensor of the graph, a name that those have not
+            refused = refusal_for(error)
+            if refused is None:
+                raise
+            raise refused from None
     given = [
         # An attribute of ONNX has the code of an element type.
         (name, int(onnx_dtype(each)) if isinstance(each, torch.dtype) else each)

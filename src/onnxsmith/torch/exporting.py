@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import torch
 
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
 from onnxsmith.torch.capturing import TracedAs, captured, without_traces
 from onnxsmith.torch.checking import Given
@@ -82,9 +83,10 @@ def export(
                 help="export the module that it was made of",
             )
         if not isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+            made = f"make one of the class: {module.__name__}(…)" if isinstance(module, type) else None
             raise ExportError(
-                f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
-                help="put a function into the forward of a module",
+                f"export takes a torch.nn.Module or an ExportedProgram, not {described_type(type(module))}",
+                help=made or "put a function into the forward of a module",
             )
         given = Given(module, args, kwargs, options.dynamic_shapes)
         options = replace(

@@ -26,6 +26,17 @@ from onnxsmith.torch.origins import is_torch_file
 
 #: What torch's refusals to leave dimensions open have in them.
 _ABOUT_SIZES = ("Constraints violated", "user-specified ranges", "specialized due to hint", "not in range [")
+#: Words of torch's refusals, and what to write: the module runs on the example in these cases.
+_REMEDIES = (
+    (
+        ".numpy() is not supported",
+        "compute with torch's functions: numpy's see no tensor that only the model knows",
+    ),
+    (
+        "no fake impl registered",
+        "@operator.register_fake: a function that makes an empty tensor of the result's shape",
+    ),
+)
 #: What those about containers that differ have in them.
 _ABOUT_STRUCTURE = (
     "Node type mismatch",
@@ -151,7 +162,10 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
             return _refused_derivative(reason).locate(place_of(error.__traceback__))
         return ExportError(
             f"torch.export cannot trace the module: {_first_paragraph(text) or type(error).__name__}",
-            help="see that the module runs on the example; ONNXSMITH_TRACEBACK=full shows where torch stopped",
+            help=next(
+                (told for words, told in _REMEDIES if words in text),
+                "see that the module runs on the example; ONNXSMITH_TRACEBACK=full shows where torch stopped",
+            ),
         ).locate(place_of(error.__traceback__))
     if small:
         return ExportError(

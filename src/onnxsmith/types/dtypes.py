@@ -281,6 +281,17 @@ def _by_extended_dtype() -> dict[np.dtype[Any], DType]:
     return {numpy: dtype for dtype, numpy in _extended_dtypes().items()}
 
 
+def numpy_text(dtype: DType) -> str:
+    """How code writes an element type where numpy's arrays take it, as tensors do: `x.astype(np.float32)`.
+
+    >>> numpy_text(DType.FLOAT), numpy_text(DType.BFLOAT16), numpy_text(DType.STRING)
+    ('np.float32', 'ml_dtypes.bfloat16', 'str')
+    """
+    if dtype in (DType.STRING, DType.BOOL):  # numpy 1.26 has no np.bool
+        return "bool" if dtype is DType.BOOL else "str"
+    return f"np.{dtype.spelling}" if dtype.is_native else f"ml_dtypes.{dtype.spelling}"
+
+
 def refuse_masked(value: T) -> T:
     """The value. Raises InputTypeError for a masked array: tensors have no mask, and what it hides would count."""
     if hasattr(value, "filled") and isinstance(value, np.ndarray):

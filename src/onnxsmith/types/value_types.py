@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AnnotationError, boundary
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, numpy_text
 
 #: One dimension: its size, the name of a symbolic size, or None where nothing is known.
 Dimension: TypeAlias = int | str | None
@@ -225,7 +225,8 @@ class TensorType(ValueType):
     @boundary
     def __call__(self, *_: object, **__: object) -> typing.NoReturn:
         raise AnnotationError(
-            f"{self!r} is a type, not a function", help=f"convert a tensor with x.astype({self._name})"
+            f"{self!r} is a type, not a function",
+            help=f"convert with x.astype({'dtype' if self.dtype is None else numpy_text(self.dtype)})",
         )
 
     @property
@@ -337,6 +338,12 @@ AnyValueType: TypeAlias = TensorType | SequenceType | OptionalType | MapType
 
 #: Nothing is known of it but that it is a tensor.
 UNKNOWN_TENSOR = TensorType(None, None)
+
+
+def scalar_help(dtype: DType | None = None) -> str:
+    """The help for whoever annotates a scalar, without brackets, and wants more dimensions."""
+    name = "FLOAT" if dtype is None else dtype.name
+    return f"{name} without brackets is a scalar: {name}['N'] is a vector, and {name}[...] has any shape"
 
 
 def describe_shape(shape: Shape) -> str:

@@ -92,7 +92,9 @@ def viewed(
         )
     if overlay is not None and not isinstance(overlay, Overlay):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
-            f"overlay is an onnxsmith.view.Overlay, not {described_type(type(overlay))}", culprit="overlay"
+            f"overlay is an onnxsmith.view.Overlay, not {described_type(type(overlay))}",
+            help="overlay=profile.overlay()" if hasattr(overlay, "overlay") else None,
+            culprit="overlay",
         )
     if model.is_proto_only:
         held, _ = beyond.from_proto(model.proto, "the model")

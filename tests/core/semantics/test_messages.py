@@ -24,6 +24,7 @@ from onnxsmith.errors import (
     UnknownRankError,
 )
 
+DICTS = "a parameter of a script is one tensor: take dicts apart in a plain function that calls it"
 KINDS = "an index is made of ints, slices, `...`, None, and tensors or lists of integers or bool"
 NO_PROMOTION = "ONNX does not promote element types; convert one of them with x.astype(…)"
 
@@ -62,7 +63,7 @@ ALIKE: dict[str, Case] = {
         None,
     ),
     "a float": (lambda x: x[1.5], TensorIndexError, "a tensor cannot be indexed with 1.5", KINDS),
-    "a string": (lambda x: x["a"], TensorIndexError, "a tensor cannot be indexed with 'a'", KINDS),
+    "a string": (lambda x: x["a"], TensorIndexError, "a tensor cannot be indexed with 'a'", DICTS),
     "a list of floats": (
         lambda x: x[[0.5]],
         TensorIndexError,

@@ -128,4 +128,4 @@ def test_a_model_is_made_for_one_of_the_types() -> None:
 def test_a_model_needs_input_types_and_no_other_annotation() -> None:
     with pytest.raises(AnnotationError) as raised:
         of_union.to_model()
-    assert raised.value.help == "say to_model(input_types={'x': FLOAT[...]})"
+    assert raised.value.help == "say to_model(input_types={'x': FLOAT['N']})"

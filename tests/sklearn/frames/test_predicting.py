@@ -368,3 +368,14 @@ def test_batches_of_a_loader() -> None:
     with_labels = torch.utils.data.TensorDataset(x, torch.zeros(6))
     with pytest.raises(ModelInputError, match="a batch has 2 arrays, and the model 1 input: X"):
         model.predict(with_labels)
+
+
+def test_whole_numbers_in_floats_are_told_how_to_become_whole(model: Any) -> None:
+    for rooms, words in (
+        (2.0, "all of these are whole numbers: give it as .astype('int64')"),
+        (2.5, "convert the pipeline"),
+    ):
+        with pytest.raises(PipelineError, match="column 'rooms' holds float64") as caught:
+            model.predict(FRAME.assign(rooms=rooms))
+        assert words in str(caught.value.help)
+    assert model.predict(FRAME.assign(rooms=2.0).astype({"rooms": "int64"})).shape == (6,)

@@ -135,7 +135,11 @@ def _parse_part(part: IndexPart) -> Item:
         )
     if isinstance(part, SupportsIndex) and not isinstance(part, type):  # a class has the method, too
         return Position(_in_64_bits(part.__index__()))
-    raise TensorIndexError(f"a tensor cannot be indexed with {_shown(part)}", help=_KINDS)
+    # A dict of arrays that a script takes, as functions of parameters do.
+    help_text = "a parameter of a script is one tensor: take dicts apart in a plain function that calls it"
+    raise TensorIndexError(
+        f"a tensor cannot be indexed with {_shown(part)}", help=help_text if isinstance(part, str) else _KINDS
+    )
 
 
 def _in_64_bits(number: int) -> int:

@@ -40,9 +40,10 @@ from onnxsmith.core.semantics.index_items import (
     parse,
 )
 from onnxsmith.core.semantics.index_slices import Bounds, bounds_of, check_position, emit_basic
-from onnxsmith.core.value import Array, Size, TensorOrArray, TensorT, TensorValue
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Array, Size, TensorOrArray, TensorT, TensorValue, Value
 from onnxsmith.errors import TensorAssignmentError, TensorIndexError, UnknownRankError
-from onnxsmith.types.value_types import Shape
+from onnxsmith.types.value_types import Shape, scalar_help
 
 #: What takes part in advanced indexing, when there is an array or mask in the subscript.
 _ADVANCED = (Position, Indices, Mask)
@@ -59,7 +60,8 @@ def get_items(x: TensorT, items: Sequence[Item]) -> TensorT | TensorValue:
     rank = rank_of(x)
     if rank is None:
         return index_unranked.get(op, x, items)
-    whole, items = _truths_with_axes(op, x, _plain_truths_as_axes(expand(items, rank)))
+    help_text = scalar_help() if rank == 0 and _is_input(x) else None
+    whole, items = _truths_with_axes(op, x, _plain_truths_as_axes(expand(items, rank, help_text)))
     plan = _sort(op, whole, items)
     if not plan.arrays and not plan.masks:
         return _insert_axes(op, emit_basic(op, whole, plan.bounds, plan.positions), items, None)
@@ -83,7 +85,14 @@ def tensors_in(items: Sequence[Item]) -> list[Size | Array | None]:
 # -- what each part refers to --------------------------------------------------------------------------
 
 
-def expand(items: Sequence[Item], rank: int) -> list[Item]:
+def _is_input(x: TensorOrArray) -> bool:
+    """True for an input of the graph that is being made, whose type is that of an annotation."""
+    active = ACTIVE.get()
+    recording = None if active is None else active.recording
+    return recording is not None and isinstance(x, Value) and recording.is_given(x)
+
+
+def expand(items: Sequence[Item], rank: int, help_text: str | None = None) -> list[Item]:
     """The items with one for every dimension. A `...` that stands for none remains: it still separates arrays."""
     used = sum(map(consumed, items))
     if used > rank:
@@ -92,7 +101,10 @@ def expand(items: Sequence[Item], rank: int) -> list[Item]:
             if rank == 0
             else f"the tensor has {rank} dimension{'s' * (rank > 1)}"
         )
-        raise TensorIndexError(f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed")
+        raise TensorIndexError(
+            f"too many indices: {has}, and {used} {'is' if used == 1 else 'are'} indexed",
+            help=help_text,
+        )
     missing: list[Item] = [FULL] * (rank - used)
     for position, item in enumerate(items):
         if isinstance(item, Rest):

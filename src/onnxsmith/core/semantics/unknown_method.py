@@ -8,6 +8,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnknownMethodError
 from onnxsmith.source import traceback_span
+from onnxsmith.types.dtypes import DType
 
 #: numpy's methods that tensors do not have, and what to write.
 _INSTEAD = {
@@ -28,6 +29,18 @@ _INSTEAD = {
     "trace": "(x * op.EyeLike(x)).sum()",
 }
 
+#: Python's methods of text, for tensors of them.
+_FOR_TEXTS = {
+    "lower": 'op.StringNormalizer(x, case_change_action="LOWER")',
+    "upper": 'op.StringNormalizer(x, case_change_action="UPPER")',
+    "split": 'words, counts = op.StringSplit(x, delimiter=" ")',
+    "join": "op.StringConcat(a, b)",
+    "startswith": 'op.RegexFullMatch(x, pattern="(?s)beginning.*")',
+    "endswith": 'op.RegexFullMatch(x, pattern="(?s).*end")',
+    "isdigit": 'op.RegexFullMatch(x, pattern="[0-9]+")',
+    "get": "LabelEncoder of onnxsmith.opset_ai_onnx_ml4 looks texts up",
+}
+
 
 def unknown_method(error: AttributeError) -> UnknownMethodError | None:
     """The error to raise in place of Python's, or None where that is not about a tensor."""
@@ -35,6 +48,8 @@ def unknown_method(error: AttributeError) -> UnknownMethodError | None:
     if not isinstance(owner, Tensor) or not name:
         return None
     known = _INSTEAD.get(name)
+    if owner.dtype is DType.STRING:
+        known = _FOR_TEXTS.get(name, known)
     public = [each for each in dir(Tensor) if not each.startswith("_")]
     help_text = known or did_you_mean(name, public)
     meant = operator_for(name, operators_for(owner).version)

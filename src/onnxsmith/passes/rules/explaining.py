@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import did_you_mean, printable
+from onnxsmith.diagnostics import described_type, did_you_mean, printable
 from onnxsmith.errors import RuleError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -30,6 +31,8 @@ from onnxsmith.passes.rules.replacing import Refusal
 from onnxsmith.passes.rules.rewriting import check_model
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.typing_values import DeclaredTypes
+
+_IrNode: TypeAlias = ir.Node
 
 _FOUND, _MISSING, _OPEN = "✓", "✗", "·"
 
@@ -82,8 +85,10 @@ def _copied(found: Bindings) -> Bindings:
 
 
 @model_boundary
-def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
+def explain_match(model: Model, node: str | NamedNode, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
+
+    A node of `model.nodes` is taken as well.
 
     >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
     >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
@@ -100,13 +105,30 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
     changed = model.ir.clone()
     edit = Editor(changed)
     DeclaredTypes(changed).fill()
-    start = _find(edit, node)
+    start = _find(edit, node if isinstance(node, str) else _name_of(node))
     read = read_rule(rule)
     tried = [_Try(edit, read, each, start) for each in read.alternatives]
     best = max(tried, key=lambda each: each.score)
     verb = "matches" if best.matches else "does not match"
     lines = [f"rule '{rule.name}' {verb} at {labelled(start)}", *best.lines()]
     return MatchExplanation(best.matches, best.reason, printable("\n".join(lines)))
+
+
+class NamedNode(Protocol):
+    """A node of `model.nodes`."""
+
+    @property
+    def ir(self) -> _IrNode: ...
+
+
+def _name_of(node: NamedNode) -> str:
+    held = getattr(node, "ir", None)
+    if not isinstance(held, ir.Node):
+        raise RuleError(
+            f"explain_match takes the name of a node, not {described_type(type(node))}",
+            help="the name of a node, or of its output, or model.nodes[3]",
+        )
+    return next((each.name for each in held.outputs if each.name), held.name or "")
 
 
 def _find(edit: Editor, name: str) -> ir.Node:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
@@ -153,7 +154,15 @@ def recorded(
             values[each.name] = scope.input(each.name, kinds[each.name], function.span)
     token, flag = ACTIVE.set(scope), _is_recording.set(True)
     try:
-        result = function.call(values, rest)
+        try:
+            result = function.call(values, rest)
+        except AttributeError as error:  # onnxscript hands the opset over as the first parameter
+            refused = refusal_for(error)
+            if refused is None:
+                raise
+            if function.parameters[0].name == "op":
+                refused.help = "a rule's functions take tensors alone: from onnxsmith import opset21 as op"
+            raise refused from None
         return scope, [scope.lift(each) for each in returned(function, result)]
     except (ConditionError, TracedValueError) as error:
         raise RuleError(

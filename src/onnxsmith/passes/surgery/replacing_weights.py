@@ -22,7 +22,7 @@ from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.schema.promote import Place, given_array
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, numpy_text
 from onnxsmith.types.value_types import describe_shape
 
 
@@ -159,10 +159,9 @@ def _tensor(holder: WeightHolder, value: object) -> ir.TensorProtocol:
             raise WeightError(f"weight '{name}': {error.message}", help=error.help, culprit=0) from None
     given, wanted, shape = DType(int(tensor.dtype)), dimensions_of(holder.tensor), dimensions_of(tensor)
     if given is not dtype:
-        module = "np" if dtype.is_native else "ml_dtypes"
         raise WeightError(
             f"weight '{name}' is {dtype.spelling}, and was given {given.spelling}",
-            help=f"convert it with .astype({module}.{dtype.spelling})",
+            help=f"convert it with .astype({numpy_text(dtype)})",
             culprit=0,
         )
     if shape != wanted:

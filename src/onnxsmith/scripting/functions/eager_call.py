@@ -32,6 +32,7 @@ from onnxsmith.scripting.functions.type_variables import (
 )
 from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.types.annotations import contradiction, type_of_example
+from onnxsmith.types.dtypes import numpy_text
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
@@ -40,6 +41,7 @@ from onnxsmith.types.value_types import (
     SequenceType,
     TensorType,
     describe_shape,
+    scalar_help,
 )
 
 #: What is given for an input: an array, a sequence of them, or a value of a graph.
@@ -239,14 +241,15 @@ def check_input(
     if actual.dtype is not None and wanted.dtype is not None and actual.dtype is not wanted.dtype:
         error = DTypeNotAllowedError(
             f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
-            help=f"convert it with .astype({wanted.dtype.name}), or leave the parameter without annotation",
+            help=f"convert it with .astype({numpy_text(wanted.dtype)}), or leave the parameter without annotation",
         )
         raise at_argument(error, script, parameter)
     if parameter.dtypes and actual.dtype is not None and actual.dtype not in parameter.dtypes:
         allowed = " or ".join(each.spelling for each in parameter.dtypes)
         error = DTypeNotAllowedError(
             f"{script.name} takes {allowed} as '{parameter.name}', not {actual.dtype.spelling}",
-            help=f"convert it with .astype({parameter.dtypes[0].name}), or leave the parameter without annotation",
+            help=f"convert it with .astype({numpy_text(parameter.dtypes[0])}), "
+            "or leave the parameter without annotation",
         )
         raise at_argument(error, script, parameter)
     if actual.shape is None or wanted.shape is None:
@@ -258,7 +261,8 @@ def check_input(
     if not same:
         error = ShapeError(
             f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
-            f"not {describe_shape(actual.shape)}"
+            f"not {describe_shape(actual.shape)}",
+            help=None if wanted.shape else scalar_help(wanted.dtype),
         )
         raise at_argument(error, script, parameter)
     for size, name in zip(actual.shape, wanted.shape, strict=True):

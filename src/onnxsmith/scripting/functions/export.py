@@ -237,7 +237,7 @@ def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: A
     raise AnnotationError(
         f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
         help=("say " if is_annotated else "annotate it, or say ")
-        + f"to_model(input_types={{'{parameter.name}': {example}[...]}})",
+        + f"to_model(input_types={{'{parameter.name}': {example}['N']}})",
     ).locate(script.places.parameter(parameter.name))
 
 

@@ -18,7 +18,7 @@ from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError,
 from onnxsmith.schema.promote import Place, given_array, is_literal, literal_dtype
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import read_dtype
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, numpy_text
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def check_same_dtype(
             error = DTypeNotAllowedError(
                 f"{script.name} takes tensors of one element type as '{first.name}' and '{parameter.name}', "
                 f"not {first_dtype.spelling} and {dtype.spelling}",
-                help=f"both are annotated with one TypeVar; convert one of them with .astype({first_dtype.name})",
+                help="both are annotated with one TypeVar; "
+                f"convert one of them with .astype({numpy_text(first_dtype)})",
             )
             raise at_argument(error, script, parameter)
 

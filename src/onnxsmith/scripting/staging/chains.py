@@ -26,7 +26,7 @@ from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned
 from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
+from onnxsmith.scripting.staging.truth import asked, choosing, is_symbolic, settled, truth
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.jumps import Stager
@@ -130,7 +130,7 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
                 is_true = bool(test)
             return stager.run(link.body, Leaf(done)) if is_true else look(members, position + 1)
         with located(frame.span(link.test)):
-            condition = truth(test)
+            condition = truth(test, elementwise=choosing(frame.run.dialect.stages_all))
         return dynamic_if(
             stager,
             condition,

@@ -42,7 +42,7 @@ from onnxsmith.scripting.staging.merge import MISSING, AssignedWhere, Differing,
 from onnxsmith.scripting.staging.merged_tensors import CHOICE, active
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, choosing, is_symbolic, settled, truth
 from onnxsmith.scripting.staging.watch import names_of, refuse_change, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -166,7 +166,9 @@ class Hooks:
     def condition(self, value: T) -> T | TensorValue | bool:
         """The condition of a conditional expression, as one truth value."""
         decides = settled(asked(value))
-        return truth(decides) if is_symbolic(decides) else decides
+        if not is_symbolic(decides):
+            return decides
+        return truth(decides, elementwise=choosing(self._frame.run.dialect.stages_all))
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""

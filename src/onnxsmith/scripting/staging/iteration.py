@@ -28,7 +28,7 @@ from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import SequenceType, describe_shape
+from onnxsmith.types.value_types import SequenceType, describe_shape, scalar_help
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.jumps import Stager
@@ -143,7 +143,12 @@ def _over(value: Source) -> Source:
         return value  # also an Iteration
     if isinstance(value, Tensor):
         if value.type.shape == ():
-            raise LoopTypeError("a scalar tensor cannot be looped over", help="loop over range(n)")
+            raise LoopTypeError(
+                "a scalar tensor cannot be looped over",
+                help=scalar_help(value.type.dtype)
+                if value.type.dtype is not DType.INT64 and current_graph().is_given(value)
+                else "loop over range(n)",
+            )
         return Iteration(value.shape[0], lambda i: value[i])
     if not isinstance(value.known.type, SequenceType):
         raise LoopTypeError(f"a value of type {value.known.type!r} cannot be looped over")

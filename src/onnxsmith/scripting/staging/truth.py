@@ -44,6 +44,11 @@ def settled(value: T) -> T | bool:
     return bool(data) if isinstance(data, np.ndarray) and data.size == 1 else value
 
 
+def choosing(is_numpy: bool) -> str:
+    """How code says that each element has a choice of its own, for the help of `truth`."""
+    return f"; to choose for each element: {'np.where' if is_numpy else 'op.Where'}(condition, a, b)"
+
+
 def truth(value: Value, what: str = "the condition", elementwise: str = "") -> TensorValue:
     """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
     kind = value.known.type

@@ -13,10 +13,12 @@ import numpy as np
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.batches import Batches
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.sklearn.frames.signature import Signature, read_signature
 from onnxsmith.sklearn.rows import Elements, Rows
 
 
+@model_boundary
 def signature(model: Model) -> Signature:
     """The columns that a model takes, with their element types, and its outputs.
 
@@ -31,6 +33,7 @@ def signature(model: Model) -> Signature:
     return read_signature(model)
 
 
+@model_boundary
 def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The predictions of the pipeline for the rows of `X`: a data frame, an array, or a list of texts.
 
@@ -48,6 +51,7 @@ def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     return _result(model, "predict", X)
 
 
+@model_boundary
 def predict_proba(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The probability of each class for the rows of `X`.
 
@@ -62,6 +66,7 @@ def predict_proba(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     return _result(model, "predict_proba", X)
 
 
+@model_boundary
 def decision_function(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The scores of the rows of `X`.
 
@@ -76,6 +81,7 @@ def decision_function(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     return _result(model, "decision_function", X)
 
 
+@model_boundary
 def transform(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The rows of `X`, transformed by the pipeline.
 
@@ -98,7 +104,7 @@ def _result(model: Model, method: str, data: Rows) -> np.ndarray[Any, np.dtype[A
         raise PipelineError(
             f"the model has no output for {method}, but for {', '.join(outputs) or 'nothing'}",
             help=f"convert(pipeline, X, outputs=[{method!r}])",
-        ).locate_at_caller()
+        )
     names = [each.name for each in model.outputs]
     place = names.index(outputs[method])
     found: list[Elements] = []
@@ -106,5 +112,5 @@ def _result(model: Model, method: str, data: Rows) -> np.ndarray[Any, np.dtype[A
         results: Any = model(*said.feeds(rows))
         found.append(results if len(names) == 1 else results[place])
     if not found:
-        raise PipelineError("X has no batches", help="give at least one, of no rows").locate_at_caller()
+        raise PipelineError("X has no batches", help="give at least one, of no rows")
     return found[0] if len(found) == 1 else np.concatenate(found)

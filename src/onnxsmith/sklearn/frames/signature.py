@@ -203,9 +203,15 @@ class Signature:
         raise self._changed(elements, what, kind)
 
     def _changed(self, elements: Elements, what: str, kind: str) -> PipelineError:
+        remedy = "convert the pipeline for data with this element type: convert(pipeline, X)"
+        if elements.dtype.kind == "f" and np.dtype(kind).kind in "iu":
+            with np.errstate(all="ignore"):
+                is_whole = bool((elements.astype(kind) == elements).all())
+            if is_whole:
+                remedy = f"all of these are whole numbers: give it as .astype('{kind}')"
         return PipelineError(
             f"{what} holds {elements.dtype}, and the model was made for {kind}, which does not hold it",
-            help="convert the pipeline for data with this element type: convert(pipeline, X)",
+            help=remedy,
         ).locate_at_caller()
 
     def to_json(self) -> str:

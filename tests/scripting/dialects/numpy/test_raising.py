@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE
-from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.errors import ConditionError, OnnxsmithError, UnsupportedSyntaxError
 from tests.scripting.dialects.numpy.agreeing import same
 
 
@@ -264,3 +265,33 @@ def test_an_array_of_several_elements_has_no_truth_value() -> None:
     with pytest.raises(OnnxsmithError) as caught:
         xp.to_model(chosen, DOUBLE[2])
     assert "1 if x > 0 else 0" in str(caught.value)
+
+
+def test_an_error_shows_the_line_that_raises_it() -> None:
+    """It has a note with the place in the function, and no frame of ours; a second call says the same."""
+    jitted, lines = xp.jit(in_a_loop), None
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative element") as caught:
+            jitted(np.array([1.0, -1.0]))
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        assert {each.filename for each in frames} == {__file__}
+        (note,) = caught.value.__notes__
+        assert lines in (None, note)
+        lines = note
+    assert "in in_a_loop" in str(lines)
+    assert 'raise ValueError("negative element")' in str(lines)
+
+
+def test_a_vectorised_function_shows_no_frame_of_ours() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        xp.vectorize(lambda n: 1 // n)(np.arange(3))
+    assert {each.filename for each in traceback.extract_tb(caught.value.__traceback__)} == {__file__}
+
+
+def test_a_choice_by_several_elements_is_told_how_numpy_makes_it() -> None:
+    def absolute(x):
+        return x if x > 0 else -x
+
+    with pytest.raises(ConditionError) as caught:
+        xp.to_model(absolute, DOUBLE["N"])
+    assert "np.where(condition, a, b)" in str(caught.value.help)

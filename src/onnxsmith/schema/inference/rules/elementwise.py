@@ -8,6 +8,7 @@ from onnxsmith.schema.inference.broadcasting import Mismatch, broadcast, broadca
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.content import choose, elementwise
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.re2_pattern import missing_in_re2
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
 
@@ -46,9 +47,17 @@ def unary_with_content(call: Call) -> Result:
     return (Known(known.type, elementwise(call.op.name, (known,), call.dtype(0))),)
 
 
-@rule("IsNaN", "IsInf", "RegexFullMatch")
+@rule("IsNaN", "IsInf")
 @rule("Equal", "Less", "Greater", "And", "Or", "Xor", before=7)
 def test_each_element(call: Call) -> Result:
+    return (tensor(DType.BOOL, call.shape(0)),)
+
+
+@rule("RegexFullMatch")
+def match_each_element(call: Call) -> Result:
+    missing = missing_in_re2(call.string("pattern", ""))
+    if missing is not None:
+        raise call.attribute_error("pattern", f"takes patterns of RE2, which has no {missing}")
     return (tensor(DType.BOOL, call.shape(0)),)
 
 

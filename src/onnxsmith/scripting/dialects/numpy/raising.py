@@ -18,6 +18,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.diagnostics import raised_at
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.places import located
@@ -97,5 +98,6 @@ def text_of(error: BaseException) -> str:
 
 
 def again(errors: Sequence[RaisedError], which: int) -> BaseException:
-    """The error of a number, to be raised once more."""
-    return copy.copy(errors[which - 1].error).with_traceback(None)
+    """The error of a number, to be raised once more, with the place in the code that raises it."""
+    found = errors[which - 1]
+    return raised_at(copy.copy(found.error).with_traceback(None), found.span)

@@ -10,7 +10,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import InputTypeError
+from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.registry import entry_point
 from onnxsmith.scripting.dialects.numpy.dialect import STAGING
@@ -22,6 +22,7 @@ from onnxsmith.scripting.dialects.numpy.vectorizing import Vectorizing
 class Vectorized(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # of its `__module__`
     """A function that `vectorize` has wrapped: a `np.vectorize` whose calls run as a model."""
 
+    @boundary
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> Any:
         if any(isinstance(each, Array) and each.is_symbolic for each in (*args, *kwargs.values())):
             return Vectorizing.of_numpys(self).call(STAGING.staged, args, kwargs)

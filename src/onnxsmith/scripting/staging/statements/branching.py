@@ -25,7 +25,7 @@ from onnxsmith.scripting.staging.branches import branch
 from onnxsmith.scripting.staging.jumps import Leaf, Side, Stager
 from onnxsmith.scripting.staging.loops import run_loop
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
-from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
+from onnxsmith.scripting.staging.truth import asked, choosing, is_symbolic, settled, truth
 
 
 @statement_kind(ast.If)
@@ -62,7 +62,7 @@ class Condition(StatementKind):
                 is_true = bool(test)
             return stager.run(statement.body if is_true else statement.orelse, follow)
         with located(stager.frame.span(statement.test)):
-            condition = truth(test)
+            condition = truth(test, elementwise=choosing(stager.frame.run.dialect.stages_all))
         return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)
 
 
