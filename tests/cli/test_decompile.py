@@ -142,3 +142,10 @@ def test_help(run: Run) -> None:
     assert seen.status == 0
     for part in ("-o", "--weights", "--group", "onnxsmith build net/net.py"):
         assert part in seen.out
+
+
+def test_standard_input_is_read_once(run: Run, model: Path) -> None:
+    seen = run("decompile", "-", "m.onnx", "-")
+    assert (seen.status, seen.out) == (2, "")
+    assert "- stands for standard input, which can be read only once" in seen.err
+    assert not Path("m").exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import onnxsmith.numpy as xp
+from onnxsmith import FLOAT
 from tests.numpy.agreement import ALL, agrees, sample
 from tests.numpy.every_argument import disagreements
 
@@ -139,3 +142,25 @@ def test_delete() -> None:
 
 def test_all_kinds_of_arguments() -> None:
     assert disagreements("reshaping", {"reshape": 1}) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        lambda n: [(n,), (1,)],
+        lambda n: [(1,), (n,)],
+        lambda n: [(n, 1), (n,)],
+        lambda n: [(n, 3), (3,)],
+        lambda n: [(1, 3), (n, 1), ()],
+        lambda n: [(n,), (n,), (n,)],
+        lambda n: [(1,), (n,), (1,)],
+        lambda n: [(1, 1, n), (2, 1)],
+        lambda n: [(n, 1), (1, 1)],
+    ],
+)
+def test_sizes_that_only_the_model_knows_broadcast(shapes: Callable[[Any], list[Any]], count: int) -> None:
+    x = np.zeros(count, np.float32)
+    model = xp.to_model(lambda a: xp.zeros(xp.broadcast_shapes(*shapes(a.shape[0]))), FLOAT["N"])
+    assert model(x).shape == np.broadcast_shapes(*shapes(count))
+    assert xp.broadcast_shapes(*shapes(count)) == np.broadcast_shapes(*shapes(count))

@@ -52,6 +52,10 @@ MUTATED = [
     ("y = f(a, strict=True)", {"(False)"}),
     ("y = cast('int', a + b)", {"(a - b)"}),
     ("Y = Literal['name', 1]", set()),
+    # Debuggers alone show the name.
+    ("Y = ContextVar('name', default=True)", {"(False)"}),
+    ("y: list[C] = field(default_factory=list['C'], repr=True)", {"(False)"}),
+    ("y: list[C] = field(default_factory=f(1))", {"(2)"}),
     ("@overload\ndef f(a=1): ...", set()),
     ("class C(Protocol[T]):\n    def f(self, a=1): ...", set()),
     ("class C(Base):\n    def f(self, a=1): ...", {"(2)"}),
@@ -235,6 +239,54 @@ def test_files_come_in_the_order_of_nearness_where_no_lines_are_known(tmp_path: 
     written(tmp_path, texts)
     found = choosing.by_nearness(tmp_path, "src/onnxsmith/cli/module.py", 1)
     assert [Path(each).stem for each in found] == ["test_module", "test_second", "test_third", "test_far"]
+
+
+@pytest.mark.parametrize(
+    ("file", "tests"),
+    [
+        # A module that a text names, or a lazy index beside it, is loaded by the one that names it.
+        ("cli/named_late.py", ["test_user", "test_far"]),
+        ("rules/indexed.py", ["test_rules", "test_far"]),
+        # `onnxsmith.verb` is what the package's own table says.
+        ("verbs/first.py", ["test_script", "test_far"]),
+        # A test file imports what its helpers import, and leads to the module that it mirrors.
+        ("cli/helped.py", ["test_helped_by", "test_far"]),
+        ("below.py", ["test_mirror", "test_far"]),
+        # The file of most modules of a folder is broad: it is taken before others that are no nearer.
+        ("wide/other.py", ["test_wide", "test_far"]),
+    ],
+)
+def test_a_test_file_leads_to_modules_that_it_does_not_import(
+    file: str, tests: list[str], tmp_path: Path
+) -> None:
+    texts = {
+        "src/onnxsmith/__init__.py": 'NAMES = {"verb": "onnxsmith.verbs.first"}',
+        "src/onnxsmith/cli/named_late.py": "",
+        "src/onnxsmith/cli/user.py": 'TABLE = {"x": "onnxsmith.cli.named_late:function"}',
+        "src/onnxsmith/rules/indexed.py": "",
+        "src/onnxsmith/rules/lazy_index.py": 'RULES = {("", "Add"): "indexed"}',
+        "src/onnxsmith/rules/__init__.py": "import onnxsmith.rules.lazy_index",
+        "src/onnxsmith/verbs/first.py": "",
+        "src/onnxsmith/cli/helped.py": "",
+        "src/onnxsmith/below.py": "",
+        "src/onnxsmith/mirror.py": "import onnxsmith.below",
+        "src/onnxsmith/wide/one.py": "",
+        "src/onnxsmith/wide/two.py": "",
+        "src/onnxsmith/wide/other.py": "",
+        "tests/a/test_far.py": "",
+        "tests/b/test_user.py": "import onnxsmith.cli.user",
+        "tests/b/test_rules.py": "import onnxsmith.rules",
+        "tests/b/test_script.py": "from onnxsmith import verb",
+        "tests/b/helpers.py": "import onnxsmith.cli.helped",
+        "tests/b/test_helped_by.py": "from tests.b.helpers import f",
+        "tests/test_mirror.py": "",
+        "tests/b/test_wide.py": "",
+        TABLE: "".join(f"src/onnxsmith/wide/{each}.py tests/b/test_wide.py\n" for each in ("one", "two")),
+    }
+    written(tmp_path, texts)
+    found = [Path(each).stem for each in choosing.by_nearness(tmp_path, f"src/onnxsmith/{file}", 1)]
+    assert [each for each in found if each in tests] == tests
+    assert found[0] == tests[0]
 
 
 def test_of_files_that_are_as_near_the_one_with_the_fewest_lines_is_first(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tools.check_sizes import is_generated, python_files
 from tools.mutants.mutations import mutations_of
 from tools.mutants.nearest import (
     closeness,
+    families_of,
     imports_of_tests,
     levels_of_tests,
     mirrored,
@@ -31,6 +32,8 @@ Lines = Mapping[str, Iterable[int]]
 IMPORTS, WORDS, FOLDERS = 1.0, 1.0, 0.6
 #: What each module counts through which a test file imports it, and for how many that is followed.
 LEVELS, FARTHEST = 0.25, 5
+#: What it counts that a test file is the nearest one of all modules of the same folder; of a part of them, that part.
+FAMILIES = 2.0
 #: A file that executes less than this part of a module is not about it.
 LEAST_SHARE = 0.2
 
@@ -65,8 +68,9 @@ def chosen(root: Path, file: str, lines: set[int], executed: Mapping[str, Lines]
 
 
 def by_nearness(root: Path, file: str, line: int, executed: Mapping[str, Lines] | None = None) -> list[str]:
-    """The test files that are about a module first, then those that import it through few others.
+    """The test files that are about a module first, then those that lead to it through few others.
 
+    Files that are about the modules beside it come early, too.
     Of equals, where it is known which lines they execute, the one that executes the fewest comes first: it asserts
     most about each. Files that do not execute the line are left out then; of a line in no function, those that
     execute nothing of the module.
@@ -83,12 +87,13 @@ def by_nearness(root: Path, file: str, line: int, executed: Mapping[str, Lines] 
         ]
         breadth = {test: sum(len(set(each)) for each in executed[test].values()) for test in found}
 
-    def distance(test: str) -> tuple[float, int, str]:
-        return (
-            levels.get(Path(test), FARTHEST) * LEVELS - _nearness(root, file, test),
-            breadth.get(test, 0),
-            test,
-        )
+    families = families_of(root, Path(file).parent)
+
+    def distance(test: str) -> tuple[float, int, float, str]:
+        path = Path(test)
+        near = _nearness(root, file, test) + FAMILIES * families.get(path, 0)
+        far = min(levels.get(path, FARTHEST), FARTHEST) * LEVELS
+        return round(far - near, 6), breadth.get(test, 0), -closeness(Path(file), path)[1], test
 
     return sorted(found, key=distance)
 

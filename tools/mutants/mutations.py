@@ -161,6 +161,10 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield value
         case ast.Call(func=ast.Name("zip"), args=args, keywords=[ast.keyword("strict", ast.Constant(True))]):
             yield from args  # `strict=True` asserts that lengths are equal, and changes no result
+        case ast.Call(func=ast.Name("ContextVar"), args=[_, *args], keywords=keywords):
+            yield from (*args, *keywords)  # its name is shown by debuggers alone
+        case ast.keyword("default_factory", ast.Subscript()):
+            return  # the types of what is in a list say nothing when it is made
         case ast.Assign() if _is_bound(node):
             return
         case _:

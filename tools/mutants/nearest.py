@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -48,8 +49,13 @@ def tabled(root: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _imports(root: Path, folder: str, pattern: str) -> dict[Path, frozenset[str]]:
-    """Every file below a folder, with the modules that it imports."""
+    """Every file below a folder, with the modules that it imports, or names in texts to load them late."""
     return {path.relative_to(root): _imported(path) for path in sorted((root / folder).rglob(pattern))}
+
+
+#: A module that a text names, and what is taken from it. Modules that name nearly all others say nothing about tests.
+_NAMED = re.compile(r"(onnxsmith(?:\.\w+)+)(?::\w+)?")
+_NAME_EVERYTHING = frozenset({"onnxsmith", "onnxsmith.graphs.capabilities"})
 
 
 def _imported(path: Path) -> frozenset[str]:
@@ -59,6 +65,11 @@ def _imported(path: Path) -> frozenset[str]:
             names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
         elif isinstance(node, ast.Import):
             names |= {each.name for each in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if named := _NAMED.fullmatch(node.value):
+                names.add(named[1])
+            elif path.stem == "lazy_index":  # it names modules of its own package
+                names.add(f"{'.'.join(path.parts[path.parts.index('onnxsmith') : -1])}.{node.value}")
     return frozenset(names)
 
 
@@ -87,12 +98,10 @@ def nearest(root: Path, file: str) -> Path:
     Importers matter for modules that no table has. They are followed from module to module, until one has
     a test file. Of several the one is taken that stands nearest and has the most similar name.
     """
-    exact = mirrored(root, file)
-    if exact is not None:
-        return exact
-    if file in tabled(root):
-        return Path(tabled(root)[file])
     start = Path(file)
+    own = _own(root, start)
+    if own is not None:
+        return own
     for folder in start.relative_to("src/onnxsmith").parents[1:-1]:
         above = Path("tests", *(_RENAMED.get(part, part) for part in folder.parts), f"test_{start.stem}.py")
         if (root / above).exists():
@@ -100,33 +109,79 @@ def nearest(root: Path, file: str) -> Path:
     shelf = shelf_of(root, start)
     if shelf is not None:
         return shelf
-    seen = {start}
-    level = [start]
-    while level:
-        modules = {module_name(each) for each in level}
-        found = [test for test, names in imports_of_tests(root).items() if names & modules]
-        found += [test for each in level if (test := mirrored(root, each)) is not None]
-        if found:
-            return _closest(start, found)
-        level = [
-            each
-            for each, names in _imports(root, "src", "*.py").items()
-            if each not in seen and names & modules
-        ]
-        seen.update(level)
-    return _closest(start, imports_of_tests(root))
+    levels = levels_of_tests(root, start)
+    least = min(levels.values(), default=None)
+    return _closest(start, [test for test in imports_of_tests(root) if levels.get(test) == least])
+
+
+def _own(root: Path, file: Path) -> Path | None:
+    """The mirrored test file of a module, or the measured one."""
+    measured = tabled(root).get(str(file))
+    return mirrored(root, file) or (None if measured is None else Path(measured))
+
+
+@lru_cache(maxsize=256)
+def families_of(root: Path, folder: Path) -> dict[Path, float]:
+    """The test files of the modules beside a module, each with the part of them that it is the nearest file of.
+
+    A file that is about many modules of a folder is often broad: it executes the others, too.
+    """
+    beside = [each for each in _imports(root, "src", "*.py") if each.parent == folder]
+    tests = [_own(root, each) for each in beside]
+    return {test: tests.count(test) / len(tests) for test in set(tests) if test is not None}
+
+
+@lru_cache(maxsize=8)
+def _modules_of_tests(root: Path) -> dict[Path, frozenset[str]]:
+    """The modules that each test file imports, itself or through what it borrows from other tests, or is about.
+
+    It is about the module that it mirrors, and those whose measured test file it is: what users write imports little.
+    """
+    shared = _imports(root, "tests", "*.py")
+    public = dict(_public(root))
+    found = {
+        test: names.union(*(shared.get(_test_file(each), ()) for each in names))
+        for test, names in shared.items()
+    }
+    about: dict[Path, set[str]] = {}
+    for file in _imports(root, "src", "*.py"):
+        test = _own(root, file)
+        if test is not None:
+            about.setdefault(test, set()).add(module_name(file))
+    return {
+        test: frozenset(public.get(each, each) for each in names) | about.get(test, set())
+        for test, names in found.items()
+        if test.name.startswith("test_")
+    }
+
+
+def _test_file(name: str) -> Path:
+    return Path(*name.split(".")).with_suffix(".py")
+
+
+def _public(root: Path) -> Iterable[tuple[str, str]]:
+    """What `onnxsmith` loads late, with the module that it is loaded from."""
+    path = root / "src" / "onnxsmith" / "__init__.py"
+    for node in ast.walk(ast.parse(path.read_text() if path.exists() else "")):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                match key, value:
+                    case ast.Constant(str(name)), ast.Constant(str(module)) if _NAMED.fullmatch(module):
+                        yield f"onnxsmith.{name}", module
+                    case _:
+                        pass
 
 
 def levels_of_tests(root: Path, file: Path) -> dict[Path, int]:
-    """Through how many modules each test file imports a module; the package's own `__init__` leads everywhere."""
+    """Through how many modules each test file leads to a module; modules that name all others lead nowhere."""
     levels: dict[Path, int] = {}
     seen, modules, level = {file}, {module_name(file)}, 0
     while modules:
-        for test, names in imports_of_tests(root).items():
+        for test, names in _modules_of_tests(root).items():
             if names & modules:
                 levels.setdefault(test, level)
         found = [each for each, names in _imports(root, "src", "*.py").items() if names & modules]
-        modules = {module_name(each) for each in found if each not in seen} - {"onnxsmith"}
+        modules = {module_name(each) for each in found if each not in seen} - _NAME_EVERYTHING
         seen.update(found)
         level += 1
     return levels

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import FLOAT, Model, script, trace
+from onnxsmith import FLOAT, Model, Opset, script, trace
 from onnxsmith import opset9 as op9
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op21
+from onnxsmith.scripting.functions.definition import named_version
 
 
 @script
@@ -115,3 +117,25 @@ def test_a_literal_of_an_open_type_waits_for_the_type_in_an_old_opset() -> None:
     model = more.to_model(input_types=[FLOAT["N"]])
     assert model.opset_imports[""] == 9
     np.testing.assert_array_equal(model(X[0]), X[0] + 1)
+
+
+@pytest.mark.parametrize(
+    ("named", "version"),
+    [
+        (21, 21),
+        (True, None),
+        (None, None),
+        ("21", None),
+        (op13, 13),
+        (op13.Add, 13),
+        (op21.Add, 21),
+        (Opset("", 17), 17),
+        (Opset("com.acme", 2), None),
+        (Opset("com.microsoft", 1), None),
+        (Opset("ai.onnx.ml", 3).LabelEncoder, None),
+        (np, None),
+    ],
+    ids=str,
+)
+def test_the_version_of_the_standard_operators_that_something_names(named: Any, version: int | None) -> None:
+    assert named_version(named) == version

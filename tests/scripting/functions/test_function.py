@@ -64,3 +64,17 @@ def test_an_object_goes_when_nobody_uses_it() -> None:
     del layer
     gc.collect()
     assert gone() is None
+
+
+@script
+def doubled(x: FLOAT["N"]):
+    """Twice as much."""
+    return x * 2
+
+
+def test_the_call_of_a_script_can_be_taken_of_its_class() -> None:
+    kind = type(doubled)
+    np.testing.assert_array_equal(kind.__call__(doubled, X), [2, 4])
+    assert doubled.__call__.__self__ is doubled
+    np.testing.assert_array_equal(doubled.__call__(X), [2, 4])
+    assert kind.__call__.__doc__ == kind.__dict__["__call__"].__doc__

@@ -114,8 +114,10 @@ def test_one_row_and_none(fitted: Any, model: Any) -> None:
     ids=["missing", "text", "number", "float", "date", "polars date", "sets", "mixed", "width", "flat"],
 )
 def test_what_does_not_fit_is_refused_with_its_column(model: Any, given: Any, why: str) -> None:
-    with pytest.raises(PipelineError, match=why):
+    with pytest.raises(PipelineError, match=why) as caught:
         model.predict(given)
+    if isinstance(given, np.ndarray):
+        assert "in this order" in str(caught.value.help) or given.ndim == 1
 
 
 def test_a_column_that_is_there_twice_is_refused(fitted: Any, model: Any) -> None:

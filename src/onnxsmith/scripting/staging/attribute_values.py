@@ -5,6 +5,7 @@ They pass to operators by reference, and become constants that refer to them whe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -145,15 +146,72 @@ class AttributeTensor(Tensor):
         return f"<attribute {self.reference.name}>"
 
 
+def _of_vector(name: str) -> Callable[..., Tensor]:
+    """An operator of tensors for a list: beside a tensor or an array it is a vector, as in an eager run.
+
+    Beside numbers and lists it is a list, which Python joins, repeats or compares: its elements have to be known.
+    """
+    of_tensors = getattr(Tensor, name)
+
+    def operator(self: AttributeList, *others: object) -> Tensor:
+        if not any(
+            hasattr(each, "dtype") and not isinstance(each, AttributeList | Number) for each in others
+        ):
+            refuse_unknown(self)
+        return of_tensors(self, *others)
+
+    return operator
+
+
 class AttributeList(AttributeTensor):
     """A list parameter: a vector as a value, whose elements are numbers, as they are eagerly."""
 
     __slots__ = ()
     eager_class: ClassVar[type] = list
+    __hash__ = object.__hash__
+    __add__, __radd__ = _of_vector("__add__"), _of_vector("__radd__")
+    __sub__, __rsub__ = _of_vector("__sub__"), _of_vector("__rsub__")
+    __mul__, __rmul__ = _of_vector("__mul__"), _of_vector("__rmul__")
+    __truediv__, __rtruediv__ = _of_vector("__truediv__"), _of_vector("__rtruediv__")
+    __floordiv__, __rfloordiv__ = _of_vector("__floordiv__"), _of_vector("__rfloordiv__")
+    __mod__, __rmod__ = _of_vector("__mod__"), _of_vector("__rmod__")
+    __pow__, __rpow__ = _of_vector("__pow__"), _of_vector("__rpow__")
+    __eq__, __ne__ = _of_vector("__eq__"), _of_vector("__ne__")  # type: ignore[assignment]
+    __lt__, __le__ = _of_vector("__lt__"), _of_vector("__le__")
+    __gt__, __ge__ = _of_vector("__gt__"), _of_vector("__ge__")
+    __neg__, __abs__, __invert__ = _of_vector("__neg__"), _of_vector("__abs__"), _of_vector("__invert__")
+
+    def asked_for_truth(self) -> NoReturn:
+        """A list is true where it has elements, whatever they are."""
+        refuse_unknown(self)
+
+    def __bool__(self) -> bool:
+        self.asked_for_truth()
 
     def __getitem__(self, index: Index) -> Tensor:
         part = self.tensor[index]
-        return number(part) if part.type.rank == 0 else part
+        return number(part) if part.type.rank == 0 else ListPart(self, part)
+
+
+class ListPart(AttributeList):
+    """A slice of a list parameter: a list, too. No attribute can refer to it."""
+
+    __slots__ = ("_part", "whole")
+
+    def __init__(self, whole: AttributeList, part: Tensor) -> None:
+        self.whole, self._part = whole, part
+
+    @property
+    def tensor(self) -> Tensor:
+        """The elements of the slice."""
+        return self._part
+
+    @property
+    def name(self) -> str:
+        return self.whole.name
+
+    def __repr__(self) -> str:
+        return f"<part of {self.whole!r}>"
 
 
 class AttributeText:
@@ -195,8 +253,9 @@ AttributeValue: TypeAlias = AttributeNumber | AttributeTensor | AttributeText
 
 def refuse_unknown(value: AttributeValue) -> NoReturn:
     """Refuse what needs the value of an attribute: with it, when the function is called, it may pass."""
+    name = value.name if isinstance(value, AttributeTensor) else value.reference.name
     error = AttributeParameterError(
-        f"the attribute '{value.reference.name}' has its value only when the function is called",
+        f"the attribute '{name}' has its value only when the function is called",
         help="pass it on as an attribute of an operator",
     )
     error.needs_values = True

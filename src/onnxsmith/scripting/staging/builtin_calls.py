@@ -32,7 +32,7 @@ from onnxsmith.core.semantics.number_methods import modular_power
 from onnxsmith.core.shown_text import tells_people
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Operand, Size, TensorValue
+from onnxsmith.core.value import Operand, Size, TensorValue, Value
 from onnxsmith.errors import (
     ConditionError,
     DTypeNotAllowedError,
@@ -44,7 +44,7 @@ from onnxsmith.scripting.staging.attribute_values import AttributeList
 from onnxsmith.scripting.staging.introspection import ASKING
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function, T
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import describe_shape
 
@@ -113,7 +113,7 @@ def _converted(dtype: DType, python: Function) -> Function:
         if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
             value = args[0]
             if dtype is DType.BOOL:
-                return number(truth(value, "the operand of bool()"))
+                return number(truth(cast(Value, asked(value)), "the operand of bool()"))
             tensor = _scalar(value, f"the operand of {python.__name__}()")
             return number(tensor if tensor.dtype is dtype else operators_for(tensor).Cast(tensor, to=dtype))
         return python(*args, **kwargs)
