@@ -133,7 +133,7 @@ def _inferred(
             raise
         _warn(error)
         known = outputs_by_signature(op, given, output_count)
-    return forms_cache.shared(known) if target.recording is not None and not target.is_exact else known
+    return known if target.is_exact else forms_cache.shared(known)
 
 
 def _learn_form(key: Key, args: tuple[Any, ...], call: OperatorCall) -> None:

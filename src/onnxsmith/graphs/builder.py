@@ -137,8 +137,8 @@ class GraphTarget:
             for each in inputs
         ]
         program = self.program
-        program.opsets.use(op, version)
         place = self.caller or self.place()
+        program.opsets.use(op, version, place)
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
         self.nodes.append(
@@ -173,7 +173,10 @@ class GraphTarget:
     @property
     def root(self) -> GraphTarget:
         """The outermost graph."""
-        return self if self.parent is None else self.parent.root
+        here = self
+        while here.parent is not None:
+            here = here.parent
+        return here
 
     @property
     def shared(self) -> dict[Hashable, Any]:

@@ -14,7 +14,7 @@ from onnxsmith.scripting.analysis import facts
 from onnxsmith.scripting.analysis.facts import Facts, FactTable, appended_name, names_in
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
+from onnxsmith.scripting.staging import statements as statements  # fills the table of kinds
 from tests.scripting import snippets
 
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))

@@ -192,6 +192,7 @@ def _analysis(
         parameters[0] if parameters else None,
         opset_modules((name for name in facts.reads if name not in variables), global_names),
         shared,
+        facts.has_walrus or facts.has_scope,
     )
     table = compile_expressions(list(_parts(body, facts, bool(shared))), place)
     flow = Flow(body, facts, shared)

@@ -131,6 +131,8 @@ class FactTable:
         #: Keeps the trees alive whose ids are the keys above.
         self._body = body
         self._appends = False
+        #: Whether an expression outside of scopes of their own binds a name with `:=`.
+        self.has_walrus = False
         self._order: StatementOrder | None = None
         self._all_names: Names | None = None
         self.assigns = tuple(self._read(body))
@@ -209,6 +211,7 @@ class FactTable:
                 assigned[call.assigns[0]] = None
                 continue
             found = _Scan(statement)
+            self.has_walrus = self.has_walrus or found.has_walrus
             kind = None if statement.__class__ is ast.Assign else kind_of(statement)
             for inner in () if kind is None else kind.blocks(statement):
                 found.assigns |= self._read(inner)
@@ -283,6 +286,7 @@ class _Scan:
         "called_of",
         "decides",
         "has_scope",
+        "has_walrus",
         "may_be_unsupported",
         "needs_hooks",
         "reads",
@@ -296,6 +300,7 @@ class _Scan:
         self.needs_hooks = False
         self.decides = False
         self.has_scope = False
+        self.has_walrus = False
         self.may_be_unsupported = False
         # Lists of nodes also hold None, for `**options` and the like, and the names of `global`.
         waiting: list[ast.AST | str | None] = [statement]
@@ -329,6 +334,7 @@ class _Scan:
             self.may_be_unsupported = True
         elif kind in _DECIDING:
             self.decides = True
+            self.has_walrus = self.has_walrus or kind is ast.NamedExpr
         elif kind in _HOOKED:
             self._look_closer(node)
         names = _fields.get(kind)

@@ -1,6 +1,6 @@
-"""The interface of a kind of statement for analysis, and the table of kinds: one class each, registered from outside.
+"""The interface of a kind of statement for analysis, and the table of kinds, which `staging/statements` fills.
 
-The classes stand in `staging/statements`, where they also say how such a statement is staged.
+The classes stand there, and also say how such a statement is staged.
 """
 
 from __future__ import annotations

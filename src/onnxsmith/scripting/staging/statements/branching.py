@@ -24,11 +24,10 @@ from onnxsmith.scripting.staging import chains
 from onnxsmith.scripting.staging.branches import branch
 from onnxsmith.scripting.staging.jumps import Leaf, Side, Stager
 from onnxsmith.scripting.staging.loops import run_loop
-from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+from onnxsmith.scripting.staging.statement_kind import StatementKind
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
 
 
-@statement_kind(ast.If)
 class Condition(StatementKind):
     """`if test: … else: …`"""
 
@@ -66,7 +65,6 @@ class Condition(StatementKind):
         return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)
 
 
-@statement_kind(ast.Match)
 class Matching(StatementKind):
     """`match subject: …`"""
 
@@ -107,7 +105,6 @@ class Matching(StatementKind):
 # -- Loops: `for` and `while` --
 
 
-@statement_kind(ast.For, ast.While)
 class Looping(StatementKind):
     """`for target in items: … else: …` and `while test: … else: …`"""
 
