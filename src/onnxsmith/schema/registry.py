@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -94,21 +94,12 @@ def valid_range(op: OperatorDef) -> tuple[int, int | None]:
         return op.since_version, op.since_version + 1
     found = _range_cache.get(op)
     if found is None:
-        found = op.since_version, _next_version(op)
+        newer = _history(op.domain, op.name, after=op.since_version)
+        found = op.since_version, newer[0][0] if newer else None
         with _lock:
             if len(_range_cache) >= _LOOKUP_LIMIT:
                 _range_cache.clear()
             _range_cache[op] = found
-    return found
-
-
-def _next_version(op: OperatorDef) -> int | None:
-    """The version that changed an operator again, or removed it."""
-    found: int | None = None
-    for since, _ in _newest_first(op.domain, op.name):
-        if since <= op.since_version:
-            break
-        found = since
     return found
 
 
@@ -245,27 +236,22 @@ def _index(domain: str) -> Mapping[str, _History]:
     return known
 
 
+def _history(domain: str, name: str, after: int = 0) -> _History:
+    """One operator's history after a version."""
+    if domain in _registered or domain in from_onnxruntime.DOMAINS:
+        return tuple(each for each in _index(domain).get(name, ()) if each[0] > after)
+    return _onnx_history(domain, name, after)
+
+
 @functools.lru_cache(maxsize=2048)
-def _onnx_history(domain: str, name: str) -> _History:
-    return tuple(reversed(list(_newest_first(domain, name))))
-
-
-def _history(domain: str, name: str) -> _History:
-    """One operator's history."""
-    if domain in _registered or domain in from_onnxruntime.DOMAINS:
-        return _index(domain).get(name, ())
-    return _onnx_history(domain, name)
-
-
-def _newest_first(domain: str, name: str) -> Iterator[tuple[int, bool]]:
-    """The same backwards. Asks onnx version by version: a few µs each, against 18 ms for all operators."""
-    if domain in _registered or domain in from_onnxruntime.DOMAINS:
-        yield from reversed(_index(domain).get(name, ()))
-        return
+def _onnx_history(domain: str, name: str, after: int) -> _History:
+    """The same of an operator of onnx, which is asked version by version: a few µs each, 18 ms for all operators."""
+    found: list[tuple[int, bool]] = []
     version = _UNLIMITED
-    while (schema := from_onnx.find_schema(domain, name, version)) is not None:
-        yield schema.since_version, schema.deprecated
+    while version > after and (schema := from_onnx.find_schema(domain, name, version)) is not None:
+        found.append((schema.since_version, schema.deprecated))
         version = schema.since_version - 1
+    return tuple(each for each in reversed(found) if each[0] > after)
 
 
 def _in_force(history: _History, version: int) -> bool:
