@@ -94,9 +94,10 @@ def _perform(
     known = _inferred(operator, inputs, attributes, output_count, target) if target.needs_inference else ()
     made = new_call((op, operator.version_to_record, inputs, attributes, output_count, known))
     outputs = target.emit(made)
-    if key is not None:
+    if key is None:
+        target.learn(operator, args, kwargs, made)
+    else:
         _learn_form(key, args, made)
-    target.learn(operator, args, kwargs, made)
     return outputs
 
 

@@ -137,7 +137,7 @@ class GraphTarget:
             for each in inputs
         ]
         program = self.program
-        place = self.caller or self.place()
+        place = self.caller or caller_place()
         program.opsets.use(op, version, place)
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
@@ -153,10 +153,6 @@ class GraphTarget:
             )
         )
         return tuple([wrap(value, known, self, place) for value, known in zip(results, outputs, strict=True)])
-
-    def place(self) -> Place | None:
-        """Where the user's code is that a call is made for."""
-        return caller_place()
 
     def learn(
         self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall

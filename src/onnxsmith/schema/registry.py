@@ -43,13 +43,23 @@ _REPLACEMENTS = {("", "Upsample"): "Resize"}
 def find(domain: str, name: str, version: int) -> OperatorDef | None:
     """The definition in force at a version of a domain; None when that version has no such operator."""
     found = _lookup_cache.get((domain, name, version))
-    if found is None:
-        found = _find(_canonical(domain), name, version)
-        if found is not None:
-            with _lock:
-                if len(_lookup_cache) >= _LOOKUP_LIMIT:
-                    _lookup_cache.clear()
-                _lookup_cache[domain, name, version] = found
+    if found is not None:
+        return found
+    plain = _canonical(domain)
+    held = _registered.get(plain, {}).get(name)
+    schema = from_onnx.find_schema(plain, name, version) if held is None else None
+    if held is not None:
+        since = max((each for each in held if each <= version), default=None)
+        found = None if since is None or held[since].is_deprecated else held[since]
+    elif schema is not None:
+        found = None if schema.deprecated else _definition(plain, name, schema.since_version, schema)
+    elif plain in from_onnxruntime.DOMAINS:
+        found = _find_in_onnxruntime(plain, name, version)
+    if found is not None:
+        with _lock:
+            if len(_lookup_cache) >= _LOOKUP_LIMIT:
+                _lookup_cache.clear()
+            _lookup_cache[domain, name, version] = found
     return found
 
 
@@ -135,20 +145,6 @@ def register(op: OperatorDef) -> None:
 
 def _canonical(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
-
-
-def _find(domain: str, name: str, version: int) -> OperatorDef | None:
-    if domain in _registered:
-        held = _registered[domain].get(name)
-        if held is not None:
-            since = max((each for each in held if each <= version), default=None)
-            return None if since is None or held[since].is_deprecated else held[since]
-    schema = from_onnx.find_schema(domain, name, version)
-    if schema is not None:
-        return None if schema.deprecated else _definition(domain, name, schema.since_version, schema)
-    if domain in from_onnxruntime.DOMAINS:
-        return _find_in_onnxruntime(domain, name, version)
-    return None
 
 
 def _find_in_onnxruntime(domain: str, name: str, version: int) -> OperatorDef | None:

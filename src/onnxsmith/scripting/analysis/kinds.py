@@ -119,13 +119,8 @@ class StatementShape:
         return live.difference(flow.surely_assigned(statement)).union(flow.reads(statement))
 
 
-#: By the class of the tree's node.
+#: By the class of the tree's node; statements of other classes are none that a script can contain.
 KINDS: dict[type[ast.stmt], StatementShape] = {}
-
-
-def kind_of(statement: ast.stmt) -> StatementShape | None:
-    """The kind of a statement; None for those that a script cannot contain."""
-    return KINDS.get(type(statement))
 
 
 def target_roots(target: ast.expr) -> Iterator[Root]:

@@ -56,12 +56,10 @@ class Condition(StatementKind):
         test = stager.frame.evaluate(statement.test)
         with located(stager.frame.span(statement.test)):
             test = settled(asked(test))
-        if not is_symbolic(test):
-            with located(stager.frame.span(statement.test)):  # an array that is recorded has no truth value
-                is_true = bool(test)
-            return stager.run(statement.body if is_true else statement.orelse, follow)
-        with located(stager.frame.span(statement.test)):
-            condition = truth(test)
+            # An array that is recorded has no truth value.
+            condition = truth(test) if is_symbolic(test) else bool(test)
+        if isinstance(condition, bool):
+            return stager.run(statement.body if condition else statement.orelse, follow)
         return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)
 
 
