@@ -68,26 +68,27 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     active = ACTIVE.get()
     recording = None if active is None else active.recording
     key = None if recording is None or recording.is_exact else form_key(operator, args, kwargs)
-    if active is None or recording is None or key is None:
-        outputs = _perform(operator, args, kwargs)
+    form = None if key is None else forms_cache.get(key)
+    if active is None or recording is None or form is None:
+        outputs = _perform(operator, args, kwargs, active, key)
     else:
-        form = forms_cache.get(key)
-        if form is None:
-            outputs = _perform(operator, args, kwargs, key)
-        else:
-            outputs = active.emit(form.call(operator, args, recording))
+        outputs = active.emit(form.call(operator, args, recording))
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _perform(
-    operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None = None
+    operator: Operator,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    active: Target | None,
+    key: Key | None,
 ) -> Sequence[Any]:
     """The outputs of a call, by its four steps; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
     bound = bind(op, args, kwargs)
     if has_open_outputs(op) and "outputs" not in kwargs:
         bound = _as_unpacked(op, bound)
-    target = target_of(bound.inputs)
+    target = target_of(bound.inputs) if active is None else active
     if op.name == "OptionalHasElement" and _asks_for_nothing(op, bound.inputs, target):
         return (False,)
     inputs, attributes, output_count = _promoted(op, bound, target)

@@ -82,11 +82,8 @@ class ExpressionTable:
         if found is not None:
             return found[1]
         functions: list[Evaluate] = []
-
-        def collect(function: Evaluate) -> None:
-            functions.append(function)
-
-        exec(self.code, global_names, {_COLLECT: collect})  # the user's own expressions, in their own module
+        # The user's own expressions, in their own module; the decorator of each puts it into the list.
+        exec(self.code, global_names, {_COLLECT: functions.append})
         if len(self._instances) >= _KEPT_INSTANCES:
             self._instances.clear()
         self._instances[id(global_names)] = (global_names, functions)

@@ -136,8 +136,9 @@ class FactTable:
         self.has_walrus = False
         self._order: StatementOrder | None = None
         self._all_names: Names | None = None
+        #: Whether a part has names of its own, or runs later; whether a look is needed for what a script cannot contain.
+        self.has_scope = self.may_be_unsupported = False
         self.assigns = tuple(self._read(body))
-        self.has_scope = any(each.has_scope for each in self.of.values())
 
     @property
     def order(self) -> StatementOrder:
@@ -195,11 +196,6 @@ class FactTable:
                 self._add_names(each, variables, attributes)
         return Names(frozenset(variables), frozenset(attributes))
 
-    @property
-    def may_be_unsupported(self) -> bool:
-        """True if a look is needed for what a script cannot contain."""
-        return any(each.may_be_unsupported for each in self.of.values())
-
     def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
         assigned: dict[str, None] = {}
         for statement in statements:
@@ -210,6 +206,8 @@ class FactTable:
                 continue
             found = _Scan(statement)
             self.has_walrus = self.has_walrus or found.has_walrus
+            self.has_scope = self.has_scope or found.has_scope
+            self.may_be_unsupported = self.may_be_unsupported or found.may_be_unsupported
             kind = None if statement.__class__ is ast.Assign else KINDS.get(type(statement))
             for inner in () if kind is None else kind.blocks(statement):
                 found.assigns |= self._read(inner)

@@ -19,7 +19,7 @@ from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.facts import Names
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.array_aliases import track_arrays
-from onnxsmith.scripting.staging.array_tracking import Owners, live_after
+from onnxsmith.scripting.staging.array_tracking import Owners
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
@@ -226,7 +226,7 @@ def dynamic_if(
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables
-    cells, cells_after = CellValues(), list[CellValues]()
+    cells, cells_after, changed = CellValues(), list[CellValues](), list[Cell]()
     watch = watch_path(frame, names, place)
     # With a name, what follows is on the path, too, and finds the lists as they are.
     lists = [] if name else lists_in(before)
@@ -245,17 +245,20 @@ def dynamic_if(
                 after = CellValues()
                 if lists and isinstance(place, ast.stmt):
                     with located(span):
-                        refuse_lost(frame, lists, side.variables, live_after(stager, place))
-                in_cells = [after.get(cell, MISSING) for cell in after.changed(cells)]
+                        refuse_lost(frame, lists, side.variables, stager.flow.live_wherever(place))
+                changed_here = after.changed(cells)
+                in_cells = [after.get(cell, MISSING) for cell in changed_here]
                 ends.append(PathEnd(journal, (side.value, *side.variables.values(), *in_cells)))
             sides.append(side)
             cells_after.append(after)
+            changed += changed_here
             cells.put_back()
     finally:
         frame.variables = before
         cells.put_back()
-    sides = _of_other_where_ended(sides, ended)
-    assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
+    if any(ended):
+        sides = _of_other_where_ended(sides, ended)
+    assigned = list({cell.key: cell for cell in changed}.values())
     changes = bool(assigned) or any(each.written for each in ends)
     logic = None if outer.is_exact or changes else _as_logic(condition, scopes, sides)
     if logic is not None:

@@ -26,7 +26,6 @@ from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
-from onnxsmith.scripting.staging.array_tracking import live_after
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
 from onnxsmith.scripting.staging.carriers import PathEnd
@@ -292,7 +291,7 @@ def _stage_body(
     def refuse_grown() -> None:
         with located(place):
             merged = [each.name for each in states]
-            growing.refuse_lost(frame, lists, merged, live_after(stager, statement))
+            growing.refuse_lost(frame, lists, merged, stager.flow.live_wherever(statement))
 
     with (
         active(scope),

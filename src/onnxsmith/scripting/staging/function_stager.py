@@ -83,9 +83,10 @@ class FunctionStager:
         """Carry out statements; the result is what the leaf makes of the end."""
         position = start
         notes = self.frame.mistakes is not None and statements is self.frame.analysis.body
+        blocks = self.frame.analysis.expressions.blocks
         while position < len(statements):
             statement = statements[position]
-            block = self.frame.block_at(statement)
+            block = blocks.get(id(statement))
             if block is not None:
                 self._run_block(block, notes=notes)
                 position += len(block.statements)
