@@ -19,6 +19,8 @@ V = TypeVar("V")
 class Registry(dict[K, V]):
     """A dict whose entries are imported on first lookup. Asking for its keys imports none of them.
 
+    `setdefault` is dict's own and imports nothing: with it, modules add to a key that has several entries.
+
     `package` has the modules that register entries, and `name` is the table of its `lazy_index`.
     """
 
@@ -53,10 +55,6 @@ class Registry(dict[K, V]):
         """The entry of a key, or the default."""
         found = super().get(key)
         return self[key] if found is None and key in self.index else default if found is None else found
-
-    def loaded(self, key: K) -> V | None:
-        """The entry of a key if its module is imported, else None."""
-        return super().get(key)
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self.index

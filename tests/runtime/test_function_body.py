@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.feeds import session_runner
+from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.runtime.single_node import Call, make_model
 from onnxsmith.types.dtypes import DType
@@ -20,7 +20,7 @@ def raising(error: Exception, inputs: object) -> list[object]:
 
 def run(model: onnx.ModelProto, call: Call, inputs: list[np.ndarray]) -> np.ndarray:
     session = onnxruntime_api.create_session(model.SerializeToString(), threads=1)
-    return session_runner(session, call, raising)(inputs)[0]
+    return runner_over(session, call.feed_names, call.input_types, raising)(inputs)[0]
 
 
 X = floats([-1, 0.5], [2, -3])

@@ -68,35 +68,37 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     active = ACTIVE.get()
     recording = None if active is None else active.recording
     key = None if recording is None or recording.is_exact else form_key(operator, args, kwargs)
-    if active is None or recording is None or key is None:
-        outputs = _perform(operator, args, kwargs)
+    form = None if key is None else forms_cache.get(key)
+    if active is None or recording is None or form is None:
+        outputs = _perform(operator, args, kwargs, active, key)
     else:
-        form = forms_cache.get(key)
-        if form is None:
-            outputs = _perform(operator, args, kwargs, key)
-        else:
-            outputs = active.emit(form.call(operator, args, recording))
+        outputs = active.emit(form.call(operator, args, recording))
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _perform(
-    operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None = None
+    operator: Operator,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    active: Target | None,
+    key: Key | None,
 ) -> Sequence[Any]:
     """The outputs of a call, by its four steps; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
     bound = bind(op, args, kwargs)
     if has_open_outputs(op) and "outputs" not in kwargs:
         bound = _as_unpacked(op, bound)
-    target = target_of(bound.inputs)
+    target = target_of(bound.inputs) if active is None else active
     if op.name == "OptionalHasElement" and _asks_for_nothing(op, bound.inputs, target):
         return (False,)
     inputs, attributes, output_count = _promoted(op, bound, target)
     known = _inferred(operator, inputs, attributes, output_count, target) if target.needs_inference else ()
     made = new_call((op, operator.version_to_record, inputs, attributes, output_count, known))
     outputs = target.emit(made)
-    if key is not None:
+    if key is None:
+        target.learn(operator, args, kwargs, made)
+    else:
         _learn_form(key, args, made)
-    target.learn(operator, args, kwargs, made)
     return outputs
 
 
@@ -133,7 +135,7 @@ def _inferred(
             raise
         _warn(error)
         known = outputs_by_signature(op, given, output_count)
-    return forms_cache.shared(known) if target.recording is not None and not target.is_exact else known
+    return known if target.is_exact else forms_cache.shared(known)
 
 
 def _learn_form(key: Key, args: tuple[Any, ...], call: OperatorCall) -> None:

@@ -85,7 +85,7 @@ class CallCache(Generic[V]):
             building = self._building.setdefault(key, threading.Lock())
         try:
             with building:
-                value = self.get(key)
+                value = self.find(key)
                 if value is None:
                     value = make()
                     self.put(key, value)

@@ -159,7 +159,8 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.forget()
+        if self._before or self._refusals:  # else the path has ended, or changed nothing
+            self.forget()
         assert self._token is not None
         _OPEN.reset(self._token)
 

@@ -79,16 +79,16 @@ class CallForms:
 
     def shared(self, outputs: Sequence[Known]) -> tuple[Known, ...]:
         """The same, with one object for all values of a type of which nothing else is known."""
-        return tuple([each if each.data is not None else self._shared(each) for each in outputs])
+        if len(self._known) >= _LIMIT:
+            self._known.clear()
+        held = self._known
+        return tuple(
+            [each if each.data is not None else held.setdefault(each.type, each) for each in outputs]
+        )
 
     def known(self, kind: AnyValueType) -> Known:
         """The facts of a value of which only the type is known: one object for each type."""
-        return self._known.get(kind) or self._shared(Known(kind))
-
-    def _shared(self, known: Known) -> Known:
-        if len(self._known) >= _LIMIT:
-            self._known.clear()
-        return self._known.setdefault(known.type, known)
+        return self._known.get(kind) or self.shared((Known(kind),))[0]
 
 
 #: The forms of all calls that were recorded, up to a number of them.

@@ -107,7 +107,10 @@ class Target(Protocol):
     def learn(
         self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
     ) -> None:
-        """Told of arguments and their call after `emit` succeeded, to answer a call of the same form at once."""
+        """Told of arguments and their call after `emit` succeeded, to answer a call of the same form at once.
+
+        Not of a call whose form the pipeline itself remembers, for all targets that record.
+        """
         ...
 
 

@@ -137,8 +137,8 @@ class GraphTarget:
             for each in inputs
         ]
         program = self.program
-        program.opsets.use(op, version)
-        place = self.caller or self.place()
+        place = self.caller or caller_place()
+        program.opsets.use(op, version, place)
         wish = snake_case(op.name)
         results = [self.new_value(wish, known) for known in outputs]
         self.nodes.append(
@@ -153,10 +153,6 @@ class GraphTarget:
             )
         )
         return tuple([wrap(value, known, self, place) for value, known in zip(results, outputs, strict=True)])
-
-    def place(self) -> Place | None:
-        """Where the user's code is that a call is made for."""
-        return caller_place()
 
     def learn(
         self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
@@ -173,7 +169,10 @@ class GraphTarget:
     @property
     def root(self) -> GraphTarget:
         """The outermost graph."""
-        return self if self.parent is None else self.parent.root
+        here = self
+        while here.parent is not None:
+            here = here.parent
+        return here
 
     @property
     def shared(self) -> dict[Hashable, Any]:

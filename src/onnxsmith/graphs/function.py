@@ -20,6 +20,7 @@ from onnxsmith.graphs.records import AnyFunction, FunctionRecord, ModelRecord, N
 from onnxsmith.graphs.value import wrap
 from onnxsmith.schema.definition import AttributeType
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import caller_place
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def call_function(
         scope.program.opsets.include(body.opsets)
     scope.program.opsets.use_domain(function.domain, body.domain_version)
     scope.program.dtypes.update(body.dtypes)
-    place = scope.place()
+    place = caller_place()
     wish = snake_case(function.name.partition(FORM_SEPARATOR)[0] or function.name)
     results = [scope.new_value(wish, known) for known in outputs]
     given = [None if each is None else scope.own(each) for each in inputs]

@@ -64,11 +64,6 @@ class _Range(NamedTuple):
     last_set_by: tuple[OperatorDef, Place | None] | None = None
     named: int | None = None
 
-    def choose(self, default: int) -> int:
-        version = default if self.named is None else self.named
-        version = max(version, self.first)
-        return version if self.last is None else min(version, self.last)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelOperators:
@@ -120,12 +115,40 @@ class OpsetVersions:
         """The choice that it started from."""
         return OpsetChoice(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
 
-    def use(self, op: OperatorDef, version: int | None) -> None:
-        """Take note of an operator; `version` is the one its module names, None when Python's syntax chose it."""
+    def use(self, op: OperatorDef, version: int | None, place: Place | None = None) -> None:
+        """Take note of an operator; `version` is the one its module names, None when Python's syntax chose it.
+
+        `place` is that of the call, where it is known.
+        """
         key = (op, version)
         if key in self._seen:
             return
-        self._narrow(op, version)
+        first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
+        place = place or caller_place()
+        known = self._ranges.get(op.domain, _Range(1, None))
+        if (
+            self._is_fixed
+            and op.domain == ""
+            and not (first <= self.default and (end is None or self.default < end))
+        ):
+            raise OpsetConflictError(
+                f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
+                "which was asked for this model",
+                help=f"use opset{self.default}.{op.name}, or another opset_version",
+            ).locate(span_at(place))
+        new_first = max(known.first, first)
+        new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
+        if new_last is not None and new_first > new_last:
+            error = self._conflict(op, known, first, end, place)
+            error.named_version = version if op.domain == "" else None
+            raise error
+        if new_first != known.first:
+            known = known._replace(first=new_first, first_set_by=(op, place))
+        if new_last != known.last:
+            known = known._replace(last=new_last, last_set_by=(op, place))
+        if version is not None:
+            known = known._replace(named=version if known.named is None else max(known.named, version))
+        self._ranges[op.domain] = known
         self._seen[key] = None
 
     def include(self, called: OpsetVersions) -> None:
@@ -187,34 +210,6 @@ class OpsetVersions:
         self._function_domains.setdefault(domain, version)
         self._ranges.setdefault(domain, _Range(version, version, named=version))
 
-    def _narrow(self, op: OperatorDef, version: int | None) -> None:
-        first, end = registry.valid_range(op) if op.is_known else (op.since_version, op.since_version + 1)
-        place = caller_place()
-        known = self._ranges.get(op.domain, _Range(1, None))
-        if (
-            self._is_fixed
-            and op.domain == ""
-            and not (first <= self.default and (end is None or self.default < end))
-        ):
-            raise OpsetConflictError(
-                f"{op.qualified_name}-{op.since_version} is not the {op.name} of opset {self.default}, "
-                "which was asked for this model",
-                help=f"use opset{self.default}.{op.name}, or another opset_version",
-            ).locate(span_at(place))
-        new_first = max(known.first, first)
-        new_last = known.last if end is None else end - 1 if known.last is None else min(known.last, end - 1)
-        if new_last is not None and new_first > new_last:
-            error = self._conflict(op, known, first, end, place)
-            error.named_version = version if op.domain == "" else None
-            raise error
-        if new_first != known.first:
-            known = known._replace(first=new_first, first_set_by=(op, place))
-        if new_last != known.last:
-            known = known._replace(last=new_last, last_set_by=(op, place))
-        if version is not None:
-            known = known._replace(named=version if known.named is None else max(known.named, version))
-        self._ranges[op.domain] = known
-
     @staticmethod
     def _conflict(
         op: OperatorDef, known: _Range, first: int, end: int | None, place: Place | None
@@ -241,9 +236,12 @@ class OpsetVersions:
             given = next((each.imports[domain] for each in self._models if domain in each.imports), None)
         if domain == "":
             default = self.default if given is None or self._is_decided else given
-            return default if known is None or self._is_fixed else known.choose(default)
-        default = 1 if given is None else given
-        return default if known is None else known.choose(default)
+        else:
+            default = 1 if given is None else given
+        if known is None or (domain == "" and self._is_fixed):
+            return default
+        version = max(default if known.named is None else known.named, known.first)
+        return version if known.last is None else min(version, known.last)
 
     def imports(self) -> dict[str, int]:
         """Domain and version of all that was used, the standard domain always and first."""

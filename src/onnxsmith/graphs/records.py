@@ -204,7 +204,7 @@ def declared(kind: AnyValueType) -> AnyValueType | None:
 
 def element_dtype(kind: AnyValueType) -> DType | None:
     """The element type of a tensor, or of those in a sequence or optional; None where it is open, and for maps."""
-    tensor = tensor_inside(kind)
+    tensor = kind if isinstance(kind, TensorType) else tensor_inside(kind)
     return None if tensor is None else tensor.dtype
 
 

@@ -54,13 +54,7 @@ def recorded(*numbers: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     All else that is no array (axes, element types, truth values) belongs to the form that a session is made for.
     """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        return cast(
-            "Callable[P, R]", functools.update_wrapper(Recorded(function, frozenset(numbers)), function)
-        )
-
-    return decorate
+    return cast("Callable[[Callable[P, R]], Callable[P, R]]", functools.partial(Recorded, frozenset(numbers)))
 
 
 class Recorded:
@@ -69,7 +63,8 @@ class Recorded:
     __name__: str
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, function: Callable[..., Any], numbers: frozenset[str]) -> None:
+    def __init__(self, numbers: frozenset[str], function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
         self._function = function
         self._numbers = numbers
         self._positions = frozenset(

@@ -57,19 +57,19 @@ class Ufunc(UfuncCall):
 
     @functools.cached_property
     def _reduced(self) -> Recorded:
-        return Recorded(self._steps.reduced, frozenset())
+        return Recorded(frozenset(), self._steps.reduced)
 
     @functools.cached_property
     def _accumulated(self) -> Recorded:
-        return Recorded(self._steps.accumulated, frozenset())
+        return Recorded(frozenset(), self._steps.accumulated)
 
     @functools.cached_property
     def _reduced_at(self) -> Recorded:
-        return Recorded(self._steps.reduced_at, frozenset())
+        return Recorded(frozenset(), self._steps.reduced_at)
 
     @functools.cached_property
     def _put(self) -> Recorded:
-        return Recorded(self._steps.put, frozenset())
+        return Recorded(frozenset(), self._steps.put)
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}' of onnxsmith.numpy>"

@@ -87,7 +87,7 @@ class UfuncCall:
         self._compares = name in _COMPARISONS
         self.nin: int = self._rules.nin
         self.nout: int = self._rules.nout
-        self._computed = Recorded(self._record, frozenset())
+        self._computed = Recorded(frozenset(), self._record)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -29,7 +29,7 @@ from onnxsmith.runtime.failure import (
     plain_reason,
     says_not_supported,
 )
-from onnxsmith.runtime.feeds import Recover, Run, session_runner
+from onnxsmith.runtime.feeds import Recover, Run, runner_over
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
@@ -60,7 +60,11 @@ def threads_for(op: OperatorDef) -> int:
 
 def needs_ranks(call: Call) -> bool:
     """True if runtimes only take this call when they know how many dimensions each input has."""
-    if call.op.name in _NEED_RANKS or _counts_from_the_end(call):
+    if call.op.name in _NEED_RANKS:
+        return True
+    if not call.attributes:
+        return False
+    if _counts_from_the_end(call):
         return True
     bodies = (each for each in call.attributes.values() if isinstance(each, onnx.GraphProto))
     return any(_uses(body.node, _NEED_RANKS) for body in bodies)
@@ -181,7 +185,8 @@ def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "by ranks")
-    runner = _first_of(call, settings, _candidates(settings), [])
+    is_reference = settings.runtime == "reference"
+    runner = _first_of(call, settings, ["reference"] if is_reference else ["onnxruntime", "reference"], [])
     if runner.source != "onnxruntime":
         return runner
     first = call.input_types[0] if call.input_types else None
@@ -229,10 +234,6 @@ def _first_of(
     return Runner(refuse, "nothing")
 
 
-def _candidates(settings: Settings) -> list[Source]:
-    return ["reference"] if settings.runtime == "reference" else ["onnxruntime", "reference"]
-
-
 def _run_by_rank(call: Call, settings: Settings) -> Run:
     """For what runtimes take only with known ranks: one runner for each combination of ranks that comes along."""
     by_rank: CallCache[Runner] = CallCache(_MOST_RANKS)
@@ -270,7 +271,8 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             operators=operators,
         )
 
-    return session_runner(open_as_it_can(model, opened).session, call, recover)
+    types = (*call.input_types, *call.captured.values())
+    return runner_over(open_as_it_can(model, opened).session, call.feed_names, types, recover)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

@@ -21,7 +21,7 @@ from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.graphs.run_values import Run as Run
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.onnxruntime_api import OrtValue, Session, WrappedValue
-from onnxsmith.runtime.single_node import Call, InputType
+from onnxsmith.runtime.single_node import InputType
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import MapType, OptionalType, SequenceType, TensorType, parse_onnx_type
 
@@ -178,18 +178,17 @@ def from_value(value: OrtValue) -> RunValue:
 Recover: TypeAlias = Callable[[Exception, Sequence[RunValue]], list[RunValue]]
 
 
-def session_runner(session: Session, call: Call, recover: Recover) -> Run:
-    """A function from inputs to outputs. Raises `NoConversion` for values that a session cannot take or give."""
-    return runner_over(session, call.feed_names, [*call.input_types, *call.captured.values()], recover)
-
-
 def runner_over(session: Session, names: Sequence[str], types: Sequence[InputType], recover: Recover) -> Run:
-    """As `session_runner`, on names and types; an empty name is a hole."""
+    """A function from inputs to outputs; an empty name is a hole.
+
+    Raises `NoConversion` for values that a session cannot take or give.
+    """
     outputs = onnxruntime_api.output_types(session)
     output_names = [name for name, _ in outputs]
     parsed = [parse_onnx_type(text) for _, text in outputs]
     for each in parsed:
-        check_output(each)
+        if not isinstance(each, TensorType):
+            check_output(each)
     # ONNX Runtime may have dropped an input that a body does not use.
     taken = {meta.name for meta in session.inputs_meta}
     positions = [k for k, name in enumerate(names) if name in taken]

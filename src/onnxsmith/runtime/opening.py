@@ -179,9 +179,9 @@ def refuse_past_measure(model: onnx.ModelProto) -> None:
         )
 
 
-def refuse_negative_sizes(model: onnx.ModelProto, operators: Set[tuple[str, str]]) -> None:
+def _refuse_negative_sizes(model: onnx.ModelProto) -> None:
     """Raise NotRunnableError where a `Slice` gets a size below zero: the runtime's inference ends the process on it."""
-    found = size_below_zero(model) if _SLICE in operators else None
+    found = size_below_zero(model)
     if found is not None:
         value, size = found
         raise NotRunnableError(
@@ -279,7 +279,8 @@ def _make_session(
     optimize: bool,
     profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
-    refuse_negative_sizes(model.proto, operators)
+    if _SLICE in operators:
+        _refuse_negative_sizes(model.proto)
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(

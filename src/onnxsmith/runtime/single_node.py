@@ -84,16 +84,17 @@ def make_model(call: Call, *, is_late: bool = False) -> onnx.ModelProto:
     model = onnx.ModelProto(producer_name="onnxsmith")
     graph = model.graph
     graph.name = call.op.name
-    _add_node(graph, call)
+    inputs, outputs = call.input_names, call.output_names
+    _add_node(graph, call, inputs, outputs)
     ranks = call.ranks or (None,) * (len(call.input_types) + len(call.captured))
     types = (*call.input_types, *call.captured.values())
-    for name, kind, rank in zip(call.feed_names, types, ranks, strict=True):
+    for name, kind, rank in zip((*inputs, *call.captured), types, ranks, strict=True):
         if isinstance(kind, DType) and rank is None:
             graph.input.add(name=name).type.tensor_type.elem_type = int(kind)
         elif kind is not None:
             graph.input.add(name=name).type.CopyFrom(type_proto(kind, rank))
     # Runtimes infer the types of outputs; stating them would repeat inference here.
-    for name in call.output_names:
+    for name in outputs:
         graph.output.add(name=name)
     if call.opset_version is None:
         version = _latest_same(call.op) if is_late else call.op.since_version
@@ -110,11 +111,11 @@ def make_model(call: Call, *, is_late: bool = False) -> onnx.ModelProto:
     return model
 
 
-def _add_node(graph: onnx.GraphProto, call: Call) -> None:
-    inputs = call.input_names
-    while inputs and not inputs[-1]:
-        inputs.pop()
-    node = graph.node.add(op_type=call.op.name, domain=call.op.domain, input=inputs, output=call.output_names)
+def _add_node(graph: onnx.GraphProto, call: Call, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    given = list(inputs)
+    while given and not given[-1]:
+        given.pop()
+    node = graph.node.add(op_type=call.op.name, domain=call.op.domain, input=given, output=outputs)
     for name, value in call.attributes.items():
         known = call.op.attributes.get(name)
         if known is None:
@@ -133,10 +134,9 @@ def _latest_same(op: OperatorDef) -> int:
     """
     if op.domain or not op.is_known:
         return op.since_version
-    changed = [each for each in registry.versions(op.domain, op.name) if each > op.since_version]
-    latest = max(op.since_version, min([default_opset_version(), *(each - 1 for each in changed)]))
-    # It may have been withdrawn in between.
-    return latest if registry.find(op.domain, op.name, latest) is op else op.since_version
+    first, end = registry.valid_range(op)
+    latest = default_opset_version()
+    return max(first, latest if end is None else min(latest, end - 1))
 
 
 def _rank_states(scan: onnx.NodeProto, ranks: Sequence[int | None]) -> None:

@@ -207,7 +207,12 @@ class _Form(NamedTuple):
 
 
 def _input_types(arrays: Sequence[Any]) -> list[InputType]:
-    types = [_input_type(each) for each in arrays]
+    types: list[InputType] = [
+        DType.from_numpy(cast("np.ndarray[Any, Any]", each).dtype)
+        if isinstance(each, np.ndarray)
+        else _type_of_other(each)
+        for each in arrays
+    ]
     # An empty list does not say what it is a sequence of; a tensor beside it does.
     if any(each is _EMPTY_SEQUENCE for each in types):
         beside = next((each for each in types if isinstance(each, DType)), DType.FLOAT)
@@ -314,9 +319,8 @@ def _wrap(value: Any) -> Any:
     return value
 
 
-def _input_type(value: Any) -> InputType:
-    if isinstance(value, np.ndarray):
-        return DType.from_numpy(cast("np.ndarray[Any, Any]", value).dtype)
+def _type_of_other(value: Any) -> InputType:
+    """The type of an input that is no array."""
     if value is None:
         return None
     if isinstance(value, list) and not value:

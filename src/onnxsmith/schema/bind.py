@@ -24,7 +24,7 @@ from onnxsmith.errors import (
     UnknownAttributeError,
 )
 from onnxsmith.schema.attributes import guess_attribute, read_attribute
-from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter, parameter_at
+from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter, parameter_at, parameters_of
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 _OUTPUTS = re.compile("outputs_+")
@@ -259,11 +259,10 @@ def check_types(op: OperatorDef, types: Sequence[AnyValueType | None]) -> None:
     if key in _checked:
         return
     bound: dict[str, tuple[int, str]] = {}
-    for position, name in enumerate(key[1]):
-        if not name:
-            continue
-        parameter = parameter_at(op.inputs, position)
-        if parameter is None:
+    for position, (name, parameter) in enumerate(
+        zip(key[1], parameters_of(op.inputs, len(types)), strict=True)
+    ):
+        if not name or parameter is None:
             continue
         if parameter.types and name not in parameter.types:
             raise _not_allowed(op, parameter, position, name)

@@ -7,15 +7,16 @@ go together is the business of `type_check`.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
-from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at, parameters_of
 from onnxsmith.types.dtypes import DType, in_own_byte_order, refuse_masked
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
@@ -51,38 +52,32 @@ def resolve_literals(
     op: OperatorDef, types: Sequence[AnyValueType | None], literals: Mapping[int, Any]
 ) -> dict[int, Resolved]:
     """The element type of each literal input, by position. `types` holds None where a literal stands."""
-    result: dict[int, Resolved] = {}
+    formals = parameters_of(op.inputs, len(types))
+    #: The element type of the tensors of each type variable: the first that is known.
+    met: dict[str, Resolved] = {}
+    for position, (formal, each) in enumerate(zip(formals, types, strict=True)):
+        if formal is not None and isinstance(each, TensorType):
+            if isinstance(met.get(formal.type_name), DType):
+                continue
+            if each.dtype is not None:
+                met[formal.type_name] = each.dtype
+            else:
+                met.setdefault(formal.type_name, Like(position))
     by_variable: dict[str, list[int]] = {}
     for position in literals:
-        parameter = parameter_at(op.inputs, position)
-        variable = (
-            parameter.type_name if parameter is not None and parameter.is_homogeneous else f"#{position}"
-        )
+        formal = formals[position]
+        variable = formal.type_name if formal is not None and formal.is_homogeneous else f"#{position}"
         by_variable.setdefault(variable, []).append(position)
+    result: dict[int, Resolved] = {}
     for variable, positions in by_variable.items():
-        met = _tensor_of(op, variable, types)
-        parameter = parameter_at(op.inputs, positions[0])
-        resolved = (
-            met if met is not None else _own_type(op, parameter, [literals[each] for each in positions])
-        )
-        for position in positions:
-            result[position] = resolved
+        resolved = met.get(variable)
+        if resolved is None:
+            resolved = _own_type(formals[positions[0]], [literals[each] for each in positions])
+        result |= dict.fromkeys(positions, resolved)
     return result
 
 
-def _tensor_of(op: OperatorDef, variable: str, types: Sequence[AnyValueType | None]) -> Resolved | None:
-    unknown: Like | None = None
-    for position, each in enumerate(types):
-        parameter = parameter_at(op.inputs, position)
-        if parameter is None or parameter.type_name != variable or not isinstance(each, TensorType):
-            continue
-        if each.dtype is not None:
-            return each.dtype
-        unknown = unknown or Like(position)
-    return unknown
-
-
-def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -> DType:
+def _own_type(parameter: Parameter | None, values: list[Any]) -> DType:
     """The type of literals that meet no tensor: the only one allowed, or Python's own choice."""
     if parameter is None or not parameter.types:
         return natural_dtype(values)
@@ -144,7 +139,7 @@ def is_literal(value: Any, depth: int = DEEPEST) -> bool:
 
 def literal_array(op: OperatorDef, position: int, value: Any, dtype: DType) -> np.ndarray[Any, Any]:
     """A literal that is an input of an operator as an array; refused where that would lose more than rounding."""
-    return _checked_literal(value, dtype, input_place(op, position))
+    return _checked_literal(value, dtype, lambda: input_place(op, position))  # for a message, if any
 
 
 def input_place(op: OperatorDef, position: int) -> Place:
@@ -162,7 +157,7 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
     for what is no tensor at all.
     """
     if is_literal(value):
-        return _checked_literal(value, natural_dtype([value]) if dtype is None else dtype, place)
+        return _checked_literal(value, natural_dtype([value]) if dtype is None else dtype, lambda: place)
     if isinstance(value, list | tuple):
         if _is_too_deep(value, DEEPEST):
             raise InputTypeError(
@@ -176,7 +171,7 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
         if typed and all(each.ndim == 0 and each.dtype == typed[0].dtype for each in typed):
             own = _array_dtype(typed[0], place)
             plain = [_as_python(each) for each in cast("list[Any]", value)]
-            return _checked_literal(plain, own, place)
+            return _checked_literal(plain, own, lambda: place)
         if typed:
             raise list_of_tensors(place)
     elif _has_array(value):
@@ -248,12 +243,12 @@ def list_of_tensors(place: Place, help_text: str | None = None) -> InputTypeErro
     )
 
 
-def _checked_literal(value: Any, dtype: DType, place: Place) -> np.ndarray[Any, Any]:
+def _checked_literal(value: Any, dtype: DType, place: Callable[[], Place]) -> np.ndarray[Any, Any]:
     flat = _leaves(value) if isinstance(value, list | tuple) else (value,)
     for each in flat:
         reason = loss(each, dtype)
         if reason is not None:
-            raise _does_not_fit(each, dtype, reason, place)
+            raise _does_not_fit(each, dtype, reason, place())
     try:
         if dtype is DType.STRING:
             array = np.array(value, dtype=object)
@@ -264,9 +259,10 @@ def _checked_literal(value: Any, dtype: DType, place: Place) -> np.ndarray[Any, 
             return np.array(value, dtype=dtype.numpy)
         return np.array(value, dtype=np.float64 if dtype.is_float else np.int64).astype(dtype.numpy)
     except (ValueError, OverflowError, TypeError):
+        where = place()
         raise InputTypeError(
-            f"{place.owner} cannot read {value!r} as {place.name}: the rows of a list have different lengths",
-            culprit=place.culprit,
+            f"{where.owner} cannot read {value!r} as {where.name}: the rows of a list have different lengths",
+            culprit=where.culprit,
         ) from None
 
 
@@ -344,6 +340,7 @@ def integer_range(dtype: DType) -> tuple[int, int]:
     return 0, 2**dtype.bits - 1
 
 
+@functools.cache
 def largest_float(dtype: DType) -> float:
     """The largest finite number of a float type, or of the parts of a complex one."""
     if dtype.is_native:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -43,13 +43,23 @@ _REPLACEMENTS = {("", "Upsample"): "Resize"}
 def find(domain: str, name: str, version: int) -> OperatorDef | None:
     """The definition in force at a version of a domain; None when that version has no such operator."""
     found = _lookup_cache.get((domain, name, version))
-    if found is None:
-        found = _find(_canonical(domain), name, version)
-        if found is not None:
-            with _lock:
-                if len(_lookup_cache) >= _LOOKUP_LIMIT:
-                    _lookup_cache.clear()
-                _lookup_cache[domain, name, version] = found
+    if found is not None:
+        return found
+    plain = _canonical(domain)
+    held = _registered.get(plain, {}).get(name)
+    schema = from_onnx.find_schema(plain, name, version) if held is None else None
+    if held is not None:
+        since = max((each for each in held if each <= version), default=None)
+        found = None if since is None or held[since].is_deprecated else held[since]
+    elif schema is not None:
+        found = None if schema.deprecated else _definition(plain, name, schema.since_version, schema)
+    elif plain in from_onnxruntime.DOMAINS:
+        found = _find_in_onnxruntime(plain, name, version)
+    if found is not None:
+        with _lock:
+            if len(_lookup_cache) >= _LOOKUP_LIMIT:
+                _lookup_cache.clear()
+            _lookup_cache[domain, name, version] = found
     return found
 
 
@@ -94,21 +104,12 @@ def valid_range(op: OperatorDef) -> tuple[int, int | None]:
         return op.since_version, op.since_version + 1
     found = _range_cache.get(op)
     if found is None:
-        found = op.since_version, _next_version(op)
+        newer = _history(op.domain, op.name, after=op.since_version)
+        found = op.since_version, newer[0][0] if newer else None
         with _lock:
             if len(_range_cache) >= _LOOKUP_LIMIT:
                 _range_cache.clear()
             _range_cache[op] = found
-    return found
-
-
-def _next_version(op: OperatorDef) -> int | None:
-    """The version that changed an operator again, or removed it."""
-    found: int | None = None
-    for since, _ in _newest_first(op.domain, op.name):
-        if since <= op.since_version:
-            break
-        found = since
     return found
 
 
@@ -144,20 +145,6 @@ def register(op: OperatorDef) -> None:
 
 def _canonical(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
-
-
-def _find(domain: str, name: str, version: int) -> OperatorDef | None:
-    if domain in _registered:
-        held = _registered[domain].get(name)
-        if held is not None:
-            since = max((each for each in held if each <= version), default=None)
-            return None if since is None or held[since].is_deprecated else held[since]
-    schema = from_onnx.find_schema(domain, name, version)
-    if schema is not None:
-        return None if schema.deprecated else _definition(domain, name, schema.since_version, schema)
-    if domain in from_onnxruntime.DOMAINS:
-        return _find_in_onnxruntime(domain, name, version)
-    return None
 
 
 def _find_in_onnxruntime(domain: str, name: str, version: int) -> OperatorDef | None:
@@ -245,27 +232,22 @@ def _index(domain: str) -> Mapping[str, _History]:
     return known
 
 
+def _history(domain: str, name: str, after: int = 0) -> _History:
+    """One operator's history after a version."""
+    if domain in _registered or domain in from_onnxruntime.DOMAINS:
+        return tuple(each for each in _index(domain).get(name, ()) if each[0] > after)
+    return _onnx_history(domain, name, after)
+
+
 @functools.lru_cache(maxsize=2048)
-def _onnx_history(domain: str, name: str) -> _History:
-    return tuple(reversed(list(_newest_first(domain, name))))
-
-
-def _history(domain: str, name: str) -> _History:
-    """One operator's history."""
-    if domain in _registered or domain in from_onnxruntime.DOMAINS:
-        return _index(domain).get(name, ())
-    return _onnx_history(domain, name)
-
-
-def _newest_first(domain: str, name: str) -> Iterator[tuple[int, bool]]:
-    """The same backwards. Asks onnx version by version: a few µs each, against 18 ms for all operators."""
-    if domain in _registered or domain in from_onnxruntime.DOMAINS:
-        yield from reversed(_index(domain).get(name, ()))
-        return
+def _onnx_history(domain: str, name: str, after: int) -> _History:
+    """The same of an operator of onnx, which is asked version by version: a few µs each, 18 ms for all operators."""
+    found: list[tuple[int, bool]] = []
     version = _UNLIMITED
-    while (schema := from_onnx.find_schema(domain, name, version)) is not None:
-        yield schema.since_version, schema.deprecated
+    while version > after and (schema := from_onnx.find_schema(domain, name, version)) is not None:
+        found.append((schema.since_version, schema.deprecated))
         version = schema.since_version - 1
+    return tuple(each for each in reversed(found) if each[0] > after)
 
 
 def _in_force(history: _History, version: int) -> bool:

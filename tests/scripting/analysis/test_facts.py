@@ -12,9 +12,9 @@ import pytest
 import onnxsmith
 from onnxsmith.scripting.analysis import facts
 from onnxsmith.scripting.analysis.facts import Facts, FactTable, appended_name, names_in
-from onnxsmith.scripting.analysis.kinds import kind_of
+from onnxsmith.scripting.analysis.kinds import KINDS
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
+from onnxsmith.scripting.staging import statements as statements  # fills the table of kinds
 from tests.scripting import snippets
 
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))
@@ -56,7 +56,7 @@ FUNCTIONS = dict(functions())
 def inside(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for each in statements:
         yield each
-        kind = kind_of(each)
+        kind = KINDS.get(type(each))
         for block in () if kind is None else kind.blocks(each):
             yield from inside(block)
 

@@ -17,7 +17,7 @@ from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from tests.scripting import snippets
 
-importlib.import_module("onnxsmith.scripting.staging.statements")  # registers the kinds
+importlib.import_module("onnxsmith.scripting.staging.statements")  # fills the table of kinds
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))
 
 

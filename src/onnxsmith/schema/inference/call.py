@@ -6,6 +6,7 @@ Reads inputs and attributes and words the errors that many rules share; it compu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -212,8 +213,8 @@ _UNKNOWN = TensorType(None, None)
 Result: TypeAlias = tuple[Known, ...] | None
 Rule: TypeAlias = Callable[[Call], Result]
 
-#: (domain, name) -> (first version, first version it no longer holds for, rule)
-RULES: Registry[tuple[str, str], tuple[tuple[int, int, Rule], ...]] = Registry(
+#: (domain, name) -> (first version, first version it no longer holds for, rule), several
+RULES: Registry[tuple[str, str], list[tuple[int, int, Rule]]] = Registry(
     "onnxsmith.schema.inference.rules", "RULES"
 )
 
@@ -225,13 +226,13 @@ def rule(*names: str, since: int = 1, before: int = _NEVER, domain: str = "") ->
 
     def enter(function: Rule) -> Rule:
         for name in names:
-            others = RULES.loaded((domain, name)) or ()
-            RULES[domain, name] = (*others, (since, before, function))
+            RULES.setdefault((domain, name), []).append((since, before, function))
         return function
 
     return enter
 
 
+@lru_cache(maxsize=8192)  # definitions are made once and compared by identity
 def find_rule(op: OperatorDef) -> Rule | None:
     """The rule of an operator, if it has one."""
     for since, before, function in RULES.get((op.domain, op.name)) or ():

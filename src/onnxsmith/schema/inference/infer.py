@@ -18,7 +18,6 @@ from onnxsmith.schema.definition import AttributeType, OperatorDef, parameter_at
 from onnxsmith.schema.inference.call import (
     Call,
     Result,
-    Rule,
     UnresolvedAttribute,
     find_rule,
     small_content,
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
 _NO_BODIES: Mapping[str, BodyOutputs] = MappingProxyType({})
 
 _LARGEST_SIZE = 2**63 - 1
-_CACHE_LIMIT = 8192
-# Definitions are made once and compared by identity, so one lookup answers for every later call.
-_rule_cache: dict[OperatorDef, Rule] = {}
 
 
 def infer(
@@ -67,7 +63,7 @@ def infer(
 
     Raises ShapeError, TensorIndexError, AttributeValueError or InferenceError where the call certainly cannot work.
     """
-    answer = _rule_cache.get(op) or _find(op)
+    answer = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
     call = Call(op, version, inputs, attributes, output_count, bodies)
     try:
         result = answer(call)
@@ -94,14 +90,6 @@ def _check_sizes(call: Call, result: Sequence[Known]) -> None:
                     name = f"output {position}" if parameter is None else parameter.name
                     shape = describe_shape(kind.shape)
                     raise call.shape_error(f"cannot give {name} of shape {shape}: no tensor has it")
-
-
-def _find(op: OperatorDef) -> Rule:
-    found = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
-    if len(_rule_cache) >= _CACHE_LIMIT:
-        _rule_cache.clear()
-    _rule_cache[op] = found
-    return found
 
 
 def _know_nothing(call: Call) -> Result:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import types
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onnxsmith.core.collection import collection_paused
@@ -22,7 +22,7 @@ from onnxsmith.scripting.analysis.expressions import (
 )
 from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
-from onnxsmith.scripting.analysis.kinds import Root, kind_of
+from onnxsmith.scripting.analysis.kinds import KINDS, Root
 from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
 from onnxsmith.scripting.analysis.statement_order import statements_in
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax, find_unsupported
@@ -192,8 +192,9 @@ def _analysis(
         parameters[0] if parameters else None,
         opset_modules((name for name in facts.reads if name not in variables), global_names),
         shared,
+        facts.has_walrus or facts.has_scope,
     )
-    table = compile_expressions(list(_parts(body, facts, bool(shared))), place)
+    table = compile_expressions(_parts(body, facts, bool(shared)), place)
     flow = Flow(body, facts, shared)
     return Analysis(
         node, file, name, body, parameters, local_names, facts, flow, place, table, cell_names, nonlocal_names
@@ -216,27 +217,29 @@ def opset_modules(names: Iterable[str], global_names: Mapping[str, object]) -> d
     }
 
 
-def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) -> Iterator[Root | Block]:
+def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) -> list[Root | Block]:
     """All that is compiled: plain statements in a row as a block, and the expressions of the others.
 
     Where a variable `is_shared` with inner functions that assign it, each statement puts it where they find it.
     """
+    found: list[Root | Block] = []
     plain: list[ast.stmt] = []
     for statement in statements:
-        is_plain = facts[statement].is_plain and not is_shared
+        is_plain = facts.of[id(statement)].is_plain and not is_shared
         if is_plain:
             plain.append(statement)
             # What an inner function reads must be where it is looked for after each statement.
             if not facts.has_scope:
                 continue
         if plain:
-            yield Block(tuple(plain), tuple(facts[each] for each in plain))
+            found.append(Block(tuple(plain), tuple(facts.of[id(each)] for each in plain)))
             plain = []
         if not is_plain:
-            kind = kind_of(statement)
+            kind = KINDS.get(type(statement))
             if kind is not None:
-                yield from kind.roots(statement)
+                found += kind.roots(statement)
                 for block in kind.blocks(statement):
-                    yield from _parts(block, facts, is_shared)
+                    found += _parts(block, facts, is_shared)
     if plain:
-        yield Block(tuple(plain), tuple(facts[each] for each in plain))
+        found.append(Block(tuple(plain), tuple(facts.of[id(each)] for each in plain)))
+    return found

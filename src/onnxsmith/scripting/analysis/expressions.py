@@ -17,7 +17,7 @@ from typing import Any
 from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.analysis.names import assigned_names
-from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at
+from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at, position_of
 from onnxsmith.scripting.source.trees import walk
 
 _COLLECT = "__onnxsmith_collect__"
@@ -82,11 +82,8 @@ class ExpressionTable:
         if found is not None:
             return found[1]
         functions: list[Evaluate] = []
-
-        def collect(function: Evaluate) -> None:
-            functions.append(function)
-
-        exec(self.code, global_names, {_COLLECT: collect})  # the user's own expressions, in their own module
+        # The user's own expressions, in their own module; the decorator of each puts it into the list.
+        exec(self.code, global_names, {_COLLECT: functions.append})
         if len(self._instances) >= _KEPT_INSTANCES:
             self._instances.clear()
         self._instances[id(global_names)] = (global_names, functions)
@@ -106,7 +103,9 @@ class CodePlace:
     #: Globals that are modules of operators: what is called there needs no hook.
     modules: Mapping[str, object]
     #: Variables that a call of an inner function may assign: they are looked up where they stand.
-    shared: frozenset[str] = frozenset()
+    shared: frozenset[str]
+    #: False if no expression of the function binds a name with `:=`.
+    may_have_walrus: bool
 
 
 def compile_expressions(
@@ -132,7 +131,7 @@ def compile_expressions(
             blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements, calls)
         else:
             first = root.node
-            late = _walrus_names(first) | place.shared
+            late = _walrus_names(first) | place.shared if place.may_have_walrus else place.shared
             rewriter = Rewriter(place.variables, late, place.first_parameter, place.modules)
             body = _root_body(root, rewriter)
             names = tuple(rewriter.direct_names)
@@ -169,9 +168,9 @@ def _calls_body(
 
 
 def _returned(block: Block, names: Iterable[str]) -> ast.stmt:
-    last = block.statements[-1]
-    values: list[ast.expr] = [at(last, ast.Name(name, ast.Load())) for name in names]
-    return at(last, ast.Return(at(last, ast.Tuple(values, ast.Load()))))
+    here = position_of(block.statements[-1])
+    values: list[ast.expr] = [ast.Name(name, ast.Load(), **here) for name in names]
+    return ast.Return(ast.Tuple(values, ast.Load(), **here), **here)
 
 
 def _block_body(block: Block, rewriter: Rewriter) -> tuple[list[ast.stmt], tuple[str, ...]]:
@@ -193,14 +192,13 @@ def _walrus_names(root: ast.AST) -> frozenset[str]:
 
 def _definition(root: ast.AST, place: CodePlace, names: Iterable[str], body: list[ast.stmt]) -> ast.stmt:
     """One expression as a function. It begins where the user's function does: readers of frames look for it there."""
-    parameters = [at(root, ast.arg(each)) for each in (HOOKS, *names)]
+    here = position_of(root)
+    parameters = [ast.arg(each, **here) for each in (HOOKS, *names)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
-    collect = at(root, ast.Name(_COLLECT, ast.Load()))
     spelled = place.function_name if place.function_name.isidentifier() else "lambda_"
-    definition = at(root, ast.FunctionDef(spelled, arguments, body, [collect], None, None))
-    for head in (definition, collect):
-        head.lineno, head.col_offset = place.first_line, 0
-    return definition
+    here.update(lineno=place.first_line, col_offset=0)
+    collect = ast.Name(_COLLECT, ast.Load(), **here)
+    return ast.FunctionDef(spelled, arguments, body, [collect], None, None, **here)
 
 
 def _without_slices(index: ast.expr) -> ast.expr:

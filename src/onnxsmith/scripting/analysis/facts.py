@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
-from onnxsmith.scripting.analysis.kinds import StatementShape, kind_of
+from onnxsmith.scripting.analysis.kinds import KINDS, StatementShape
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
 from onnxsmith.scripting.analysis.statement_order import StatementOrder
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
@@ -125,19 +125,20 @@ class FactTable:
     """The facts of all statements of a function, by statement."""
 
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        self._facts: dict[int, Facts] = {}
+        #: The facts of each statement, by its id. No method finds them: flow asks several times for every statement.
+        self.of: dict[int, Facts] = {}
         #: What statements with others inside name, once somebody has asked.
         self._names: dict[int, Names] = {}
         #: Keeps the trees alive whose ids are the keys above.
         self._body = body
         self._appends = False
+        #: Whether an expression outside of scopes of their own binds a name with `:=`.
+        self.has_walrus = False
         self._order: StatementOrder | None = None
         self._all_names: Names | None = None
+        #: True if a part has names of its own, or runs later; true if a script may not contain a part.
+        self.has_scope = self.may_be_unsupported = False
         self.assigns = tuple(self._read(body))
-        self.has_scope = any(each.has_scope for each in self._facts.values())
-
-    def __getitem__(self, statement: ast.stmt) -> Facts:
-        return self._facts[id(statement)]
 
     @property
     def order(self) -> StatementOrder:
@@ -149,7 +150,7 @@ class FactTable:
     @property
     def reads(self) -> dict[str, None]:
         """All names that the function's own expressions read, in the order of the source."""
-        return {name: None for each in self._facts.values() for name in each.reads}
+        return {name: None for each in self.of.values() for name in each.reads}
 
     @property
     def may_append(self) -> bool:
@@ -172,8 +173,8 @@ class FactTable:
         return Names(frozenset(variables), frozenset(attributes))
 
     def _add_names(self, statement: ast.stmt, variables: set[str], attributes: set[str]) -> None:
-        facts = self._facts.get(id(statement))
-        kind = kind_of(statement)
+        facts = self.of.get(id(statement))
+        kind = KINDS.get(type(statement))
         if facts is not None and not facts.has_scope and (facts.is_plain or kind is None):
             variables.update(facts.reads, facts.assigns)
             attributes.update(facts.attributes)
@@ -195,26 +196,24 @@ class FactTable:
                 self._add_names(each, variables, attributes)
         return Names(frozenset(variables), frozenset(attributes))
 
-    @property
-    def may_be_unsupported(self) -> bool:
-        """True if a look is needed for what a script cannot contain."""
-        return any(each.may_be_unsupported for each in self._facts.values())
-
     def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
         assigned: dict[str, None] = {}
         for statement in statements:
             call = _call_of_names(statement)
             if call is not None:
-                self._facts[id(statement)] = call
+                self.of[id(statement)] = call
                 assigned[call.assigns[0]] = None
                 continue
             found = _Scan(statement)
-            kind = None if statement.__class__ is ast.Assign else kind_of(statement)
+            self.has_walrus = self.has_walrus or found.has_walrus
+            self.has_scope = self.has_scope or found.has_scope
+            self.may_be_unsupported = self.may_be_unsupported or found.may_be_unsupported
+            kind = None if statement.__class__ is ast.Assign else KINDS.get(type(statement))
             for inner in () if kind is None else kind.blocks(statement):
                 found.assigns |= self._read(inner)
             if statement.__class__ is ast.Expr:
                 self._appends = self._appends or appended_name(cast(ast.Expr, statement).value) is not None
-            self._facts[id(statement)] = Facts(
+            self.of[id(statement)] = Facts(
                 tuple(found.assigns),
                 tuple(found.reads),
                 tuple(found.attributes),
@@ -283,6 +282,7 @@ class _Scan:
         "called_of",
         "decides",
         "has_scope",
+        "has_walrus",
         "may_be_unsupported",
         "needs_hooks",
         "reads",
@@ -296,6 +296,7 @@ class _Scan:
         self.needs_hooks = False
         self.decides = False
         self.has_scope = False
+        self.has_walrus = False
         self.may_be_unsupported = False
         # Lists of nodes also hold None, for `**options` and the like, and the names of `global`.
         waiting: list[ast.AST | str | None] = [statement]
@@ -329,6 +330,7 @@ class _Scan:
             self.may_be_unsupported = True
         elif kind in _DECIDING:
             self.decides = True
+            self.has_walrus = self.has_walrus or kind is ast.NamedExpr
         elif kind in _HOOKED:
             self._look_closer(node)
         names = _fields.get(kind)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from onnxsmith.scripting.analysis.facts import FactTable
-from onnxsmith.scripting.analysis.kinds import NO_JUMPS, Jumps, Names, Targets, kind_of, names_bound
+from onnxsmith.scripting.analysis.kinds import KINDS, NO_JUMPS, Jumps, Names, Targets, names_bound
 from onnxsmith.scripting.analysis.names import deferred_names
 
 _NOTHING: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Flow:
                 name
                 for block in blocks
                 for each in block
-                for name in self.facts[each].assigns
+                for name in self.facts.of[id(each)].assigns
                 if name not in self.shared
             )
         )
@@ -63,9 +63,9 @@ class Flow:
         """The jumps out of a statement."""
         found = self._jumps.get(id(statement))
         if found is None:
-            if self.facts[statement].is_plain:
+            if self.facts.of[id(statement)].is_plain:
                 return NO_JUMPS
-            kind = kind_of(statement)
+            kind = KINDS.get(type(statement))
             found = self._jumps[id(statement)] = NO_JUMPS if kind is None else kind.jumps(statement, self)
         return found
 
@@ -73,12 +73,14 @@ class Flow:
         """The jumps out of a block."""
         result = NO_JUMPS
         for statement in statements:
-            result = result | self.jumps(statement)
+            jumps = self.jumps(statement)
+            if jumps is not NO_JUMPS:
+                result = result | jumps
         return result
 
     def can_fall_through(self, statements: Sequence[ast.stmt]) -> bool:
         """True if control can reach the end of a block."""
-        kinds = [(kind_of(each), each) for each in statements]
+        kinds = [(KINDS.get(type(each)), each) for each in statements]
         return not any(kind is not None and kind.always_leaves(each, self) for kind, each in kinds)
 
     # -- liveness --------------------------------------------------------------------------------------
@@ -130,10 +132,11 @@ class Flow:
         for statement in reversed(statements):
             self._after[id(statement)] = live
             self._targets[id(statement)] = targets
-            facts = self.facts[statement]
-            if facts.is_call:  # what `live_before` says of it, without asking: most statements are
+            facts = self.facts.of[id(statement)]
+            # What `live_before` says of it, without asking: most statements are plain.
+            if facts.is_plain and statement.__class__ is not ast.AugAssign:
                 live = live.difference(facts.assigns).union(facts.reads)
-            elif (kind := kind_of(statement)) is not None:
+            elif (kind := KINDS.get(type(statement))) is not None:
                 live = kind.live_before(statement, live, targets, self)
         return live
 
@@ -141,10 +144,10 @@ class Flow:
         self._live_in_body[id(statement)] = live
 
     def reads(self, statement: ast.stmt) -> Sequence[str]:
-        return self.facts[statement].reads
+        return self.facts.of[id(statement)].reads
 
     def surely_assigned(self, statement: ast.stmt) -> Iterable[str]:
-        facts, kind = self.facts[statement], kind_of(statement)
+        facts, kind = self.facts.of[id(statement)], KINDS.get(type(statement))
         if facts.is_plain:
             return facts.assigns
         return () if kind is None else kind.surely_assigned(statement)

@@ -1,6 +1,6 @@
-"""The interface of a kind of statement for analysis, and the table of kinds: one class each, registered from outside.
+"""The interface of a kind of statement for analysis, and the table of kinds, which `staging/statements` fills.
 
-The classes stand in `staging/statements`, where they also say how such a statement is staged.
+The classes stand there, and also say how such a statement is staged.
 """
 
 from __future__ import annotations
@@ -119,13 +119,8 @@ class StatementShape:
         return live.difference(flow.surely_assigned(statement)).union(flow.reads(statement))
 
 
-#: By the class of the tree's node.
+#: By the class of the tree's node; statements of other classes are none that a script can contain.
 KINDS: dict[type[ast.stmt], StatementShape] = {}
-
-
-def kind_of(statement: ast.stmt) -> StatementShape | None:
-    """The kind of a statement; None for those that a script cannot contain."""
-    return KINDS.get(type(statement))
 
 
 def target_roots(target: ast.expr) -> Iterator[Root]:

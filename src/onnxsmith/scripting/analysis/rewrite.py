@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.names import assigned_names, declared_nonlocal, parameter_names
@@ -28,6 +28,25 @@ _COMPARE_HOOKS: dict[type[ast.cmpop], str] = {
     ast.Is: "same",
     ast.IsNot: "different",
 }
+
+
+class Position(TypedDict):
+    """The position of a node, as the classes of nodes take it."""
+
+    lineno: int
+    col_offset: int
+    end_lineno: int | None
+    end_col_offset: int | None
+
+
+def position_of(place: Any) -> Position:
+    """The position of a node of the user's, for nodes that stand for it: `ast.Name(name, ast.Load(), **position)`."""
+    return {
+        "lineno": place.lineno,
+        "col_offset": place.col_offset,
+        "end_lineno": place.end_lineno,
+        "end_col_offset": place.end_col_offset,
+    }
 
 
 def at(place: ast.AST, node: N) -> N:
@@ -422,8 +441,9 @@ class Rewriter(ast.NodeTransformer):
             self._is_deferred = was_deferred
 
     def _hook(self, place: ast.AST, name: str, arguments: list[ast.expr]) -> ast.expr:
-        hooks = at(place, ast.Name(HOOKS, ast.Load()))
-        return at(place, ast.Call(at(place, ast.Attribute(hooks, name, ast.Load())), arguments, []))
+        here = position_of(place)
+        hook = ast.Attribute(ast.Name(HOOKS, ast.Load(), **here), name, ast.Load(), **here)
+        return ast.Call(hook, arguments, [], **here)
 
     @staticmethod
     def _delayed(body: ast.expr) -> ast.expr:

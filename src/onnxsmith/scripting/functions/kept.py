@@ -115,7 +115,7 @@ def _references(
     """The objects that a function refers to, and the scripts that it calls; None where that cannot be told."""
     # What lambdas and inner functions refer to is not seen here.
     has_inner = any(isinstance(each, types.CodeType) for each in function.__code__.co_consts)
-    if has_inner or has_empty_cell(function) or function in outer:
+    if has_inner or (function.__closure__ and has_empty_cell(function)) or function in outer:
         return None
     found = outside(function)
     for name, value in list(found.items()):

@@ -21,7 +21,6 @@ from onnxsmith.scripting.staging.array_tracking import (
     arrays_of,
     has_array,
     held_around,
-    live_after,
     sharing,
     track,
 )
@@ -183,7 +182,7 @@ def _holder(stager: Stager, statement: ast.stmt, name: str, arrays: Sequence[Arr
     """The name of a variable, here or outside, that reaches one of some arrays."""
     if any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k]):
         return f"another element of '{name}'"
-    frame, live = stager.frame, live_after(stager, statement)
+    frame, live = stager.frame, stager.flow.live_wherever(statement)
     held = [(each, value) for each, value in frame.variables.items() if each in live and each != name]
     return holder_among(frame, held, arrays)
 

@@ -175,7 +175,7 @@ class Owners:
         self._frame = stager.frame
         self._variables = variables
         self._others = others
-        self._live = live_after(stager, place) if isinstance(place, ast.stmt) else None
+        self._live = stager.flow.live_wherever(place) if isinstance(place, ast.stmt) else None
         self._reach: Reach | None = None
 
     def is_alone(self, carrier: Carrier) -> bool:
@@ -187,11 +187,6 @@ class Owners:
             held += [("", each) for each in self._others]
             self._reach = Reach(held + held_around(self._frame), ("__dict__",))
         return carrier not in self._reach
-
-
-def live_after(stager: Stager, place: ast.stmt) -> frozenset[str]:
-    """The variables that may still be read after a statement, wherever control goes from it."""
-    return stager.flow.live_wherever(place)
 
 
 def held_around(frame: Frame) -> list[tuple[str, object]]:

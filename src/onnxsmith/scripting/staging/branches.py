@@ -19,11 +19,11 @@ from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.facts import Names
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.array_aliases import track_arrays
-from onnxsmith.scripting.staging.array_tracking import Owners, live_after
+from onnxsmith.scripting.staging.array_tracking import Owners
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
-from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
+from onnxsmith.scripting.staging.growing import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import LOOP_PATHS, MISSING, Merger, Unassigned
 from onnxsmith.scripting.staging.merged_arrays import MergedArrays
@@ -115,14 +115,15 @@ def _merge_blocks(
 def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf:
     """A leaf that makes the jump data; with it go the variables that are read where the path goes on."""
     frame = stager.frame
-    before = dict(frame.variables)
+    lists = lists_in(frame.variables)
 
     def end(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
-        with located(
-            frame.span(statement)
-        ):  # here: a path may end inside another branch, which puts variables back
-            refuse_lost(frame, before, names, live)
+        if lists:
+            with located(
+                frame.span(statement)
+            ):  # here: a path may end in a branch, which puts variables back
+                refuse_lost(frame, lists, names, live)
         return Side(
             record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), SOME_PATH))
         )
@@ -137,13 +138,13 @@ def keeping_lists(
 
     `live` are the variables that are read after each kind of jump.
     """
-    frame, before, depth = stager.frame, dict(stager.frame.variables), current_graph().depth
+    frame, lists, depth = stager.frame, lists_in(stager.frame.variables), current_graph().depth
 
     def end(jump: Jump) -> Side:
         side = leaf(jump)
-        if current_graph().depth > depth:
+        if lists and current_graph().depth > depth:
             with located(frame.span(statement)):
-                refuse_lost(frame, before, side.variables, live(jump.kind))
+                refuse_lost(frame, lists, side.variables, live(jump.kind))
         return side
 
     return Leaf(end)
@@ -225,8 +226,10 @@ def dynamic_if(
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables
-    cells, cells_after = CellValues(), list[CellValues]()
+    cells, cells_after, changed = CellValues(), list[CellValues](), list[Cell]()
     watch = watch_path(frame, names, place)
+    # With a name, what follows is on the path, too, and finds the lists as they are.
+    lists = [] if name else lists_in(before)
     sides: list[Side] = []
     ends: list[PathEnd] = []
     ended: list[bool] = []
@@ -240,19 +243,22 @@ def dynamic_if(
                 side, is_ended = _to_its_end(run)
                 ended.append(is_ended)
                 after = CellValues()
-                if not name and isinstance(place, ast.stmt):  # else what follows is on the path, too
+                if lists and isinstance(place, ast.stmt):
                     with located(span):
-                        refuse_lost(frame, before, side.variables, live_after(stager, place))
-                in_cells = [after.get(cell, MISSING) for cell in after.changed(cells)]
+                        refuse_lost(frame, lists, side.variables, stager.flow.live_wherever(place))
+                changed_here = after.changed(cells)
+                in_cells = [after.get(cell, MISSING) for cell in changed_here]
                 ends.append(PathEnd(journal, (side.value, *side.variables.values(), *in_cells)))
             sides.append(side)
             cells_after.append(after)
+            changed += changed_here
             cells.put_back()
     finally:
         frame.variables = before
         cells.put_back()
-    sides = _of_other_where_ended(sides, ended)
-    assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
+    if any(ended):
+        sides = _of_other_where_ended(sides, ended)
+    assigned = list({cell.key: cell for cell in changed}.values())
     changes = bool(assigned) or any(each.written for each in ends)
     logic = None if outer.is_exact or changes else _as_logic(condition, scopes, sides)
     if logic is not None:

@@ -21,7 +21,7 @@ from onnxsmith.scripting.staging.branches import (
     names_from,
     picked,
 )
-from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
+from onnxsmith.scripting.staging.growing import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned
 from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME
@@ -104,12 +104,13 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
     assigned = list(dict.fromkeys((*assigned, *assigned_names(links[-1].orelse), *grown)))
     names = list(dict.fromkeys((*assigned, *assigned_names(ast.Expr(each.test) for each in links))))
     before, depth = dict(frame.variables), current_graph().depth
+    lists = lists_in(before)
     missing = Unassigned(frame.span(statement), SOME_PATH)
 
     def done(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
         with located(frame.span(statement)):
-            refuse_lost(frame, before, names, live if current_graph().depth > depth else ())
+            refuse_lost(frame, lists, names, live if current_graph().depth > depth else ())
         return Side({_PENDING: False, **record(jump)}, picked(frame.variables, names, live, missing))
 
     def undecided() -> Side:

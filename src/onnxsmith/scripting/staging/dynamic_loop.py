@@ -26,7 +26,6 @@ from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
-from onnxsmith.scripting.staging.array_tracking import live_after
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
 from onnxsmith.scripting.staging.carriers import PathEnd
@@ -287,12 +286,12 @@ def _stage_body(
     place = frame.span(statement)
     flags = _flags(stager, statement)
     tangles.begin(states)
-    before = dict(frame.variables)
+    lists = growing.lists_in(frame.variables)
 
     def refuse_grown() -> None:
         with located(place):
             merged = [each.name for each in states]
-            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
+            growing.refuse_lost(frame, lists, merged, stager.flow.live_wherever(statement))
 
     with (
         active(scope),
@@ -327,7 +326,7 @@ def _stage_body(
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:
-            if jump.kind != "return":
+            if lists and jump.kind != "return":
                 refuse_grown()
             goes_on: Any = jump.kind in ("next", "continue")
             if goes_on and test is not None:
@@ -357,7 +356,8 @@ def _stage_body(
                 "every iteration of this loop raises an error, and only the model knows whether there is one",
                 help="ask before the loop: if n > 0: raise …",
             ).locate(place) from None
-        refuse_grown()
+        if lists:
+            refuse_grown()
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)

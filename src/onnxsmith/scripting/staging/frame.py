@@ -193,10 +193,6 @@ class Frame:
             self._late[id(root)] = found
         return found
 
-    def block_at(self, statement: ast.stmt) -> BlockSite | None:
-        """The block that begins with a statement."""
-        return self.analysis.expressions.blocks.get(id(statement))
-
     def run_block(self, block: BlockSite) -> bool:
         """Run a block; not where a variable that it reads has no value: its statements one by one tell where."""
         variables = self.variables

@@ -18,7 +18,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
-from onnxsmith.scripting.analysis.kinds import kind_of
+from onnxsmith.scripting.analysis.kinds import KINDS
 from onnxsmith.scripting.staging import chains
 from onnxsmith.scripting.staging.closures import in_place
 from onnxsmith.scripting.staging.dialect import Dialect, Dialects
@@ -83,9 +83,10 @@ class FunctionStager:
         """Carry out statements; the result is what the leaf makes of the end."""
         position = start
         notes = self.frame.mistakes is not None and statements is self.frame.analysis.body
+        blocks = self.frame.analysis.expressions.blocks
         while position < len(statements):
             statement = statements[position]
-            block = self.frame.block_at(statement)
+            block = blocks.get(id(statement))
             if block is not None:
                 self._run_block(block, notes=notes)
                 position += len(block.statements)
@@ -160,7 +161,7 @@ class FunctionStager:
         )
 
     def _stage(self, statement: ast.stmt, follow: Leaf) -> Side:
-        kind = kind_of(statement)
+        kind = KINDS.get(type(statement))
         if not isinstance(kind, StatementKind):
             raise UnsupportedSyntaxError(f"a script cannot contain '{type(statement).__name__}'").locate(
                 self.frame.span(statement)

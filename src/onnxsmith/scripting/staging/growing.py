@@ -223,17 +223,18 @@ def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> Us
     return stager.frame.run.dialect.grown(items, taken) if sample is None else sample.grown(items)
 
 
-def refuse_lost(
-    frame: Frame, before: Mapping[str, Held], merged: Collection[str], live: Container[str]
-) -> None:
+def lists_in(variables: Mapping[str, Held]) -> list[str]:
+    """The variables that hold a list."""
+    return [name for name, value in variables.items() if type(value) is list]
+
+
+def refuse_lost(frame: Frame, lists: Iterable[str], merged: Collection[str], live: Container[str]) -> None:
     """Refuse that a list grows on a path which only the model knows to be taken, if it is read after the path.
 
-    Given are the variables before the path, and the names of those that are merged after it. A list that is there
-    before cannot become something else on one path alone.
+    Given are the variables that held lists before the path, and the names of those that are merged after it. A list
+    that is there before cannot become something else on one path alone.
     """
-    for name, value in before.items():
-        if type(value) is not list:
-            continue
+    for name in lists:
         now = frame.variables.get(name)
         is_grown = _is_sequence(now) or (isinstance(now, Carrier) and hasattr(now, "append"))
         if is_grown and name not in merged and name in live:

@@ -16,7 +16,7 @@ from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.value import Array
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.staging.array_aliases import aliases_of, holder_among, looked_at
-from onnxsmith.scripting.staging.array_tracking import arrays_of, live_after, sharing
+from onnxsmith.scripting.staging.array_tracking import arrays_of, sharing
 from onnxsmith.scripting.staging.jumps import Side
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.tracked_array import MIXED
@@ -36,7 +36,7 @@ class MergedArrays:
         self._sides = sides
         is_statement = isinstance(place, ast.stmt)
         self._statement = place if is_statement else _statement_at(stager, span)
-        self._live = None if self._statement is None else live_after(stager, self._statement)
+        self._live = None if self._statement is None else stager.flow.live_wherever(self._statement)
         #: A conditional expression is a part of a statement, which then gives its targets other values.
         self._targets = frozenset[str]() if is_statement else _targets(self._statement)
         #: The variable that is being merged; none for a result.

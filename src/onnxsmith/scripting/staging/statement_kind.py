@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TypeVar
 
-from onnxsmith.scripting.analysis.kinds import KINDS, StatementShape
+from onnxsmith.scripting.analysis.kinds import StatementShape
 from onnxsmith.scripting.staging.jumps import NEXT, Leaf, Side, Stager
 
 
 class StatementKind(StatementShape, ABC):
     """One kind of statement. A class for one says how it differs from a statement that control leaves at its end.
 
-    `statement` is always of the classes that the kind was registered for.
+    `statement` is always of the classes that the kind stands for in the table of `statements`.
     """
 
     @abstractmethod
@@ -35,17 +33,3 @@ class PlainKind(StatementKind):
     @abstractmethod
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         """Carry it out."""
-
-
-KindT = TypeVar("KindT", bound=StatementKind)
-
-
-def statement_kind(*nodes: type[ast.stmt]) -> Callable[[type[KindT]], type[KindT]]:
-    """Make a class the kind of the statements of these classes."""
-
-    def register(made: type[KindT]) -> type[KindT]:
-        for node in nodes:
-            KINDS[node] = made()
-        return made
-
-    return register

@@ -157,7 +157,8 @@ def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Hel
         value = as_carried(value)
         value = Shell.of(value, value.carried) if isinstance(value, Carrier) else value
     if is_tensor_like(value):
-        return _leaf(value, name, leaves)
+        leaves.append((name, value))
+        return Slot(len(leaves) - 1)
     inner = parts(value)
     if inner is None:
         return value

@@ -471,7 +471,9 @@ def values_of(frame: Scope, names: Iterable[str]) -> dict[str, object]:
     """The values of names in a function that is being staged; those of Python itself are left out."""
     found: dict[str, object] = {}
     for name in names:
-        value = _value_of(frame, name)
+        value: object = frame.variables.get(name, _ABSENT)
+        if value is _ABSENT:
+            value = _value_of(frame, name)
         if value is not _ABSENT:
             found[name] = value
     return found

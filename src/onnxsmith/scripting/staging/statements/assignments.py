@@ -21,10 +21,9 @@ from onnxsmith.scripting.staging.assignment import assign, assign_augmented, del
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.jumps import Stager
 from onnxsmith.scripting.staging.script_values import Function
-from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
+from onnxsmith.scripting.staging.statement_kind import PlainKind
 
 
-@statement_kind(ast.Assign)
 class Assignment(PlainKind):
     """`a = b = value`"""
 
@@ -45,7 +44,6 @@ class Assignment(PlainKind):
             assign(stager, target, result)
 
 
-@statement_kind(ast.AnnAssign)
 class AnnotatedAssignment(PlainKind):
     """`a: FLOAT = value`; without a value it only says something to checkers."""
 
@@ -65,7 +63,6 @@ class AnnotatedAssignment(PlainKind):
             assign(stager, statement.target, stager.frame.evaluate(statement.value))
 
 
-@statement_kind(ast.AugAssign)
 class AugmentedAssignment(PlainKind):
     """`a += value`"""
 
@@ -83,7 +80,6 @@ class AugmentedAssignment(PlainKind):
         assign_augmented(stager, statement)
 
 
-@statement_kind(ast.Expr)
 class Expression(PlainKind):
     """An expression for what it does; a text is a comment."""
 
@@ -94,7 +90,6 @@ class Expression(PlainKind):
             stager.frame.evaluate(value)
 
 
-@statement_kind(ast.Delete)
 class Deletion(PlainKind):
     """`del a`, `del a[0]`"""
 
@@ -117,7 +112,6 @@ class Deletion(PlainKind):
 # -- Statements that bind a name to something new: an inner function, an imported module --
 
 
-@statement_kind(ast.FunctionDef)
 class Definition(PlainKind):
     """`def inner(…): …`; its body is a function of its own."""
 
@@ -147,7 +141,6 @@ class Definition(PlainKind):
         stager.frame.assign(statement.name, cast(Opaque, function))
 
 
-@statement_kind(ast.Import, ast.ImportFrom)
 class Importing(PlainKind):
     """`import module`, `from module import name`"""
 

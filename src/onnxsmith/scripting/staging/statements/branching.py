@@ -24,11 +24,10 @@ from onnxsmith.scripting.staging import chains
 from onnxsmith.scripting.staging.branches import branch
 from onnxsmith.scripting.staging.jumps import Leaf, Side, Stager
 from onnxsmith.scripting.staging.loops import run_loop
-from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+from onnxsmith.scripting.staging.statement_kind import StatementKind
 from onnxsmith.scripting.staging.truth import asked, choosing, is_symbolic, settled, truth
 
 
-@statement_kind(ast.If)
 class Condition(StatementKind):
     """`if test: … else: …`"""
 
@@ -57,16 +56,16 @@ class Condition(StatementKind):
         test = stager.frame.evaluate(statement.test)
         with located(stager.frame.span(statement.test)):
             test = settled(asked(test))
-        if not is_symbolic(test):
-            with located(stager.frame.span(statement.test)):  # an array that is recorded has no truth value
-                is_true = bool(test)
-            return stager.run(statement.body if is_true else statement.orelse, follow)
-        with located(stager.frame.span(statement.test)):
-            condition = truth(test, elementwise=choosing(stager.frame.run.dialect.stages_all))
+            # An array that is recorded has no truth value.
+            if is_symbolic(test):
+                condition = truth(test, elementwise=choosing(stager.frame.run.dialect.stages_all))
+            else:
+                condition = bool(test)
+        if isinstance(condition, bool):
+            return stager.run(statement.body if condition else statement.orelse, follow)
         return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)
 
 
-@statement_kind(ast.Match)
 class Matching(StatementKind):
     """`match subject: …`"""
 
@@ -107,7 +106,6 @@ class Matching(StatementKind):
 # -- Loops: `for` and `while` --
 
 
-@statement_kind(ast.For, ast.While)
 class Looping(StatementKind):
     """`for target in items: … else: …` and `while test: … else: …`"""
 

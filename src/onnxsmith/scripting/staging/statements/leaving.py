@@ -16,7 +16,7 @@ from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.caught import as_raised, is_in_try
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side, Stager
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
-from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
+from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 
 
@@ -25,7 +25,6 @@ class _Leaving(StatementKind):
         return True
 
 
-@statement_kind(ast.Return)
 class Returning(_Leaving):
     """`return value`"""
 
@@ -41,7 +40,6 @@ class Returning(_Leaving):
         return follow(Jump("return", None if value is None else stager.frame.evaluate(value)))
 
 
-@statement_kind(ast.Break)
 class Breaking(_Leaving):
     """`break`"""
 
@@ -55,7 +53,6 @@ class Breaking(_Leaving):
         return follow(BREAK)
 
 
-@statement_kind(ast.Continue)
 class Continuing(_Leaving):
     """`continue`"""
 
@@ -69,7 +66,6 @@ class Continuing(_Leaving):
         return follow(CONTINUE)
 
 
-@statement_kind(ast.Raise)
 class Raising(PlainKind):
     """`raise error`: where it is certain that it is reached, making the model fails with the error."""
 
@@ -123,7 +119,6 @@ def _made(stager: Stager, error: ast.expr) -> object:
 # -- Statements that leave the model as it is: `assert`, which the eager run checks, and `pass` --
 
 
-@statement_kind(ast.Assert)
 class Assertion(PlainKind):
     """`assert test, message`"""
 
@@ -152,7 +147,6 @@ class Assertion(PlainKind):
         return () if statement.msg is None else (stager.frame.evaluate(statement.msg),)
 
 
-@statement_kind(ast.Pass, ast.Nonlocal)
 class Nothing(PlainKind):
     """`pass`, and `nonlocal n`, which says something of names alone."""
 

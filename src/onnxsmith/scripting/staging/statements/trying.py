@@ -15,14 +15,13 @@ from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user, refuse_conditional
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side, Stager
-from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+from onnxsmith.scripting.staging.statement_kind import StatementKind
 from onnxsmith.scripting.staging.statements.leaving import made_error
 
 #: What arithmetic raises for values, where a model gives infinity, NaN or whatever is left.
 _OF_VALUES = (ArithmeticError,)
 
 
-@statement_kind(ast.Try)
 class Trying(StatementKind):
     """`try: … except E as error: … else: … finally: …`"""
 
@@ -148,7 +147,6 @@ def _made_of(stager: Stager, made: ast.expr, name: str | None, error: BaseExcept
 # --
 
 
-@statement_kind(ast.With)
 class Within(StatementKind):
     """`with context as name: …`"""
 
