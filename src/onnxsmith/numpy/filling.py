@@ -13,9 +13,9 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, elements_of, is_plain, tensors_of
 from onnxsmith.numpy.creation import check_device
@@ -306,10 +306,7 @@ def meshgrid(
            [1, 2]]), Array([[3, 3],
            [4, 4]]))
     """
-    if indexing not in ("xy", "ij"):
-        raise AttributeValueError(
-            f"indexing is 'xy' or 'ij', not {indexing!r}", culprit=("attribute", "indexing")
-        )
+    check_choice("indexing", indexing, "xy", "ij")
     vectors = [reshape(each, -1) for each in arrays]
     rank = len(vectors)
     places = list(range(rank))

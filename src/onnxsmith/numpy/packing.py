@@ -7,7 +7,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, InputTypeError
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
@@ -20,13 +20,6 @@ from onnxsmith.types.dtypes import DType
 def _weights(bitorder: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     powers = 1 << np.arange(8, dtype=np.int32)
     return powers if bitorder == "little" else powers[::-1].copy()
-
-
-def _check_order(bitorder: object) -> None:
-    if bitorder not in ("big", "little"):
-        raise AttributeValueError(
-            f"bitorder is 'big' or 'little', not {bitorder!r}", culprit=("attribute", "bitorder")
-        )
 
 
 def _last(x: Tensor, axis: int) -> Tensor:
@@ -64,7 +57,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     array = array_of(a)
     if array.dtype.kind not in "biu":
         raise InputTypeError(f"bits are truth values or integers, not {array.dtype.name}")
-    _check_order(bitorder)
+    check_choice("bitorder", bitorder, "big", "little")
     x, along = flattened(array, axis)
     return _packed(x, along, bitorder)
 
@@ -100,7 +93,7 @@ def unpackbits(
     array = array_of(a)
     if array.dtype != np.uint8:
         raise InputTypeError(f"bits are those of uint8, not of {array.dtype.name}")
-    _check_order(bitorder)
+    check_choice("bitorder", bitorder, "big", "little")
     x, along = flattened(array, axis)
     wanted = None if count is None else size_of(count, "count")
     size = x.shape[along]

@@ -18,7 +18,7 @@ from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, AxisError, ShapeError
 from onnxsmith.numpy import sharing
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -51,8 +51,7 @@ def reshape(x: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
         order = _order_of(array)
     if order == "F":
         return transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
-    if order != "C":
-        raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
+    check_choice("order", order, "C", "F", "A")
     sizes = _resolved(array, shape_of(shape))
     if copy:
         return sharing.detached(reshaped(sharing.detached(array), sizes))
