@@ -9,7 +9,7 @@ are called as they are, and not staged, so that no branch or loop of the model s
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -74,8 +74,8 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        scope = _graph()
-        if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+        scope = _graph_of(args, kwargs)
+        if scope is None:
             return function(*args, **kwargs)
         bound = bind(function, args, kwargs)
         return _call(scope, "checkpoint", _positional(function, bound), bound.values)
@@ -104,8 +104,8 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            scope = _graph()
-            if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+            scope = _graph_of(args, kwargs)
+            if scope is None:
                 return function(*args, **kwargs)
             bound = bind(function, args, kwargs)
             for each in (*args, *kwargs.values()):
@@ -143,6 +143,12 @@ def _graph() -> GraphTarget | None:
     graph = None if active is None else active.recording
     assert graph is None or isinstance(graph, GraphTarget)  # what records models
     return graph
+
+
+def _graph_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> GraphTarget | None:
+    """The graph that a call is recorded in; None where it has no values of it, or operators run."""
+    scope = _graph()
+    return scope if scope is not None and any(map(holds_open, (*args, *kwargs.values()))) else None
 
 
 def _call(
