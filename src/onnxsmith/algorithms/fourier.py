@@ -29,6 +29,7 @@ from onnxsmith.algorithms.values import (
     rank_of,
     reshape,
     sizes_of,
+    with_last,
 )
 from onnxsmith.types.dtypes import DType
 
@@ -44,13 +45,7 @@ _HAS_DFT = 17
 
 def along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
     """A function of the last axis on another one."""
-    last = z.rank - 1
-    if axis == last:
-        return function(z)
-    order = list(range(z.rank))
-    order[axis], order[last] = last, axis
-    turned = function(z.map(op.Transpose, perm=order))
-    return turned.map(op.Transpose, perm=order)
+    return function(z.map(with_last, axis)).map(with_last, axis)
 
 
 def scale_of(counts: Sequence[Size], norm: str | None, inverse: bool) -> float | TensorOrArray | None:

@@ -26,7 +26,7 @@ from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_f
 from onnxsmith.torch.known_switches import known_switches
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
-from onnxsmith.torch.recording_gradients import check_strict, recording
+from onnxsmith.torch.recording_gradients import check_strict, recording, unchanged_buffers
 from onnxsmith.torch.refusals import (
     check_derivatives,
     explained,
@@ -227,13 +227,8 @@ def without_traces(module: torch.nn.Module) -> Callable[..., Any]:
     """The module as a function that leaves its buffers as they are."""
 
     def run(*args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
-        before = {name: each.detach().clone() for name, each in module.named_buffers()}
-        try:
+        with unchanged_buffers(module):
             return module(*args, **kwargs)
-        finally:
-            with torch.no_grad():
-                for name, each in module.named_buffers():
-                    each.copy_(before[name])
 
     return run
 
