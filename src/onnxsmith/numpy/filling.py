@@ -5,7 +5,6 @@ A size may be a number of the model: then the array is made by nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -25,16 +24,10 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same, require_to_fit
-from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, reshape
+from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, expanded, reshape
 from onnxsmith.numpy.sharing import detached, lies_in_order
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
 from onnxsmith.types.dtypes import DType
-
-
-@recorded("shape")
-def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
-    sizes = values.int64s(cast("Sequence[values.Size]", shape))
-    return array_from(tensors_of(value).map(op.Expand, sizes))
 
 
 def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
@@ -54,7 +47,7 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
             return Array(np.full(known(sizes), np.asarray(element)))
         except ValueError as error:
             raise ShapeError(str(error)) from None
-    return detached(_filled(element, sizes))
+    return detached(expanded(element, sizes))
 
 
 def _fitted(value: Array, sizes: tuple[Size, ...]) -> Array:
@@ -324,4 +317,4 @@ def meshgrid(
         return tuple(made)
     if not copy:
         return broadcast_arrays(*made)
-    return tuple(_filled(each, tuple(shape)) for each in made)
+    return tuple(expanded(each, tuple(shape)) for each in made)
