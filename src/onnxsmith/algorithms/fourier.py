@@ -8,7 +8,7 @@ are long dynamic lengths, whose matrix would not fit in memory: the model choose
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,11 @@ from onnxsmith.algorithms.values import (
     converted,
     dtype_of,
     int64s,
+    product,
     rank_of,
     reshape,
     sizes_of,
+    with_last,
 )
 from onnxsmith.types.dtypes import DType
 
@@ -39,6 +41,23 @@ _FAST = 64
 _LONG = 512
 #: The opset that `DFT` came with.
 _HAS_DFT = 17
+
+
+def along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
+    """A function of the last axis on another one."""
+    return function(z.map(with_last, axis)).map(with_last, axis)
+
+
+def scale_of(counts: Sequence[Size], norm: str | None, inverse: bool) -> float | TensorOrArray | None:
+    """The factor of a result, if it has one: the inverse is divided by the count unless `norm` says otherwise."""
+    root = norm == "ortho"
+    if not root and (norm == "forward") == inverse:
+        return None
+    count = product(counts)
+    if isinstance(count, int):
+        return 1 / (math.sqrt(count) if root else count) if count else 1.0
+    number = cast(count, DType.DOUBLE)
+    return op.Reciprocal(op.Sqrt(number) if root else number)
 
 
 @algorithm(name="fourier_transform")

@@ -268,3 +268,10 @@ def filled(sizes: Sequence[Size], value: Numeric, dtype: DType) -> Tensor:
     if isinstance(element, np.ndarray) and is_static(sizes) and not sizes:
         return constant(element)
     return op.Expand(element if isinstance(element, Value) else constant(element), int64s(sizes))
+
+
+def with_last(x: Tensor, axis: int) -> Tensor:
+    """A tensor with an axis exchanged with the last one."""
+    order = list(range(rank_of(x)))
+    order[axis], order[-1] = order[-1], order[axis]
+    return x if axis == len(order) - 1 else op.Transpose(x, perm=order)

@@ -18,7 +18,6 @@ from onnxsmith.decompiling.callees import definition_of
 from onnxsmith.decompiling.constants import Constants
 from onnxsmith.decompiling.control_flow import if_statement, is_if_statement
 from onnxsmith.decompiling.element_types import ElementTypes
-from onnxsmith.decompiling.indices import index_form
 from onnxsmith.decompiling.layout import (
     INDENT,
     Bracketed,
@@ -30,7 +29,7 @@ from onnxsmith.decompiling.layout import (
 )
 from onnxsmith.decompiling.loops import is_loop_statement, loop_statement
 from onnxsmith.decompiling.noting import ScriptNotes
-from onnxsmith.decompiling.operators import operator_form
+from onnxsmith.decompiling.operators import index_form, operator_form
 from onnxsmith.decompiling.order import all_graphs, in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError

@@ -29,16 +29,14 @@ from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real, shape_of, tensor_of
-from onnxsmith.grad.target import GradientTarget, new_target
+from onnxsmith.grad.target import GradientTarget, new_target, record_of
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.value import made_value
 from onnxsmith.passes import convert_version, tidy
 from onnxsmith.source import caller_span
-from onnxsmith.tracing.trace import PRODUCER
 from onnxsmith.types.value_types import TensorType
 
 #: The oldest opset that rules are written in; older models are converted.
@@ -387,8 +385,4 @@ class _Recorder:
     def _finished(self, results: Sequence[Value]) -> ModelRecord:
         target, given = self._target, self._model.ir
         graph = target.finish(results, given.graph.name or "gradient")
-        record = ModelRecord(graph, list(target.program.functions.values()), PRODUCER)
-        record.ir_version = max(lowest_ir_version(record, target.program.dtypes), 8)
-        record.doc_string = given.doc_string
-        record.metadata_props = dict(given.metadata_props)
-        return record
+        return record_of(target, graph, given)

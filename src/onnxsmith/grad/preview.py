@@ -31,15 +31,13 @@ from onnxsmith.grad.operators import op
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real, tensor_of
-from onnxsmith.grad.target import new_target
+from onnxsmith.grad.target import new_target, record_of
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes import tidy
 from onnxsmith.schema import registry
-from onnxsmith.tracing.trace import PRODUCER
 
 #: The domain of the operators.
 TRAINING = "ai.onnx.preview.training"
@@ -129,12 +127,7 @@ class _Expansion:
         target.program.names.reserve(value.name for node in graph for value in node.outputs if value.name)
         target.program.node_names.reserve(node.name for node in graph if node.name)
         results = target.outputs_of(replay.graph(graph, frame))
-        made = target.finish(results, graph.name or "model")
-        record = ModelRecord(made, list(target.program.functions.values()), PRODUCER)
-        record.ir_version = max(lowest_ir_version(record, target.program.dtypes), 8)
-        record.doc_string = given.doc_string
-        record.metadata_props = dict(given.metadata_props)
-        return record
+        return record_of(target, target.finish(results, graph.name or "model"), given)
 
 
 class _ExpandingReplay(Replay):

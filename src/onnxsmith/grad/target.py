@@ -14,13 +14,15 @@ from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.target import OperatorCall
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY
 from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.records import GraphRecord, ModelRecord, ValueRecord
 from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, made_value, wrap
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.tracing.trace import PRODUCER
 from onnxsmith.types.value_types import AnyValueType
 
 #: Metadata of a node that computes a part of a gradient: the name of the node that it is the gradient of.
@@ -151,3 +153,12 @@ def _constant(record: ValueRecord) -> Weight | None:
 def new_target(version: int) -> GradientTarget:
     """An empty model of an opset version."""
     return GradientTarget(Program("model", OpsetVersions(version, is_fixed=True)))
+
+
+def record_of(target: GraphTarget, graph: GraphRecord, given: ir.Model) -> ModelRecord:
+    """The model that a graph is all of, with what another one says of itself."""
+    record = ModelRecord(graph, list(target.program.functions.values()), PRODUCER)
+    record.ir_version = max(lowest_ir_version(record, target.program.dtypes), 8)
+    record.doc_string = given.doc_string
+    record.metadata_props = dict(given.metadata_props)
+    return record

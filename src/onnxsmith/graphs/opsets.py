@@ -271,6 +271,11 @@ def _note_conversion(model: ModelOperators, domain: str, version: int, span: Spa
         f"the model '{model.name}' is of opset {model.imports[domain]}{called}, and was converted for a graph of opset "
         f"{version}"
     )
+    warn_of_conversion(text, span)
+
+
+def warn_of_conversion(text: str, span: Span | None) -> None:
+    """Warn at a line of the user's that a model was converted."""
     if span is None or span.claimed_by:
         warnings.warn(ConvertedModelWarning(text), stacklevel=2)
     else:

@@ -13,7 +13,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, TensorIndexError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -173,10 +173,7 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
 
 def check_mode(mode: str) -> None:
     """Refuse what is no way of treating indices out of bounds."""
-    if mode not in ("raise", "wrap", "clip"):
-        raise AttributeValueError(
-            f"mode is 'raise', 'wrap' or 'clip', not {mode!r}", culprit=("attribute", "mode")
-        )
+    check_choice("mode", mode, "raise", "wrap", "clip")
 
 
 @recorded()

@@ -5,7 +5,6 @@ A size may be a number of the model: then the array is made by nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -13,9 +12,9 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, elements_of, is_plain, tensors_of
 from onnxsmith.numpy.creation import check_device
@@ -25,16 +24,10 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same, require_to_fit
-from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, reshape
+from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, expanded, reshape
 from onnxsmith.numpy.sharing import detached, lies_in_order
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
 from onnxsmith.types.dtypes import DType
-
-
-@recorded("shape")
-def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
-    sizes = values.int64s(cast("Sequence[values.Size]", shape))
-    return array_from(tensors_of(value).map(op.Expand, sizes))
 
 
 def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
@@ -54,7 +47,7 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
             return Array(np.full(known(sizes), np.asarray(element)))
         except ValueError as error:
             raise ShapeError(str(error)) from None
-    return detached(_filled(element, sizes))
+    return detached(expanded(element, sizes))
 
 
 def _fitted(value: Array, sizes: tuple[Size, ...]) -> Array:
@@ -306,10 +299,7 @@ def meshgrid(
            [1, 2]]), Array([[3, 3],
            [4, 4]]))
     """
-    if indexing not in ("xy", "ij"):
-        raise AttributeValueError(
-            f"indexing is 'xy' or 'ij', not {indexing!r}", culprit=("attribute", "indexing")
-        )
+    check_choice("indexing", indexing, "xy", "ij")
     vectors = [reshape(each, -1) for each in arrays]
     rank = len(vectors)
     places = list(range(rank))
@@ -327,4 +317,4 @@ def meshgrid(
         return tuple(made)
     if not copy:
         return broadcast_arrays(*made)
-    return tuple(_filled(each, tuple(shape)) for each in made)
+    return tuple(expanded(each, tuple(shape)) for each in made)

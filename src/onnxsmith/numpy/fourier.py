@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
+from onnxsmith.algorithms.fourier import along, half_transform, real_transform, scale_of, transform
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import forbid
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, ShapeLike, SizeLike
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, ShapeLike, SizeLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -32,17 +31,6 @@ from onnxsmith.types.dtypes import DType
 Kind = Literal["complex", "half", "real"]
 
 
-def _along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
-    """A function of the last axis on another one."""
-    last = z.rank - 1
-    if axis == last:
-        return function(z)
-    order = list(range(z.rank))
-    order[axis], order[last] = last, axis
-    turned = function(z.map(op.Transpose, perm=order))
-    return turned.map(op.Transpose, perm=order)
-
-
 def _resized(z: Field, axis: int, count: values.Size) -> Field:
     """Cut, or filled up with zeros, to a count along an axis."""
     held = values.size_of(z.re, axis)
@@ -51,18 +39,6 @@ def _resized(z: Field, axis: int, count: values.Size) -> Field:
     pads: list[values.Size] = [0] * (2 * z.rank)
     pads[z.rank + axis] = count - held  # below 0 it is cut
     return z.map(lambda part: op.Pad(part, values.int64s(pads), values.like(0, part)))
-
-
-def _factor(counts: Sequence[values.Size], norm: str, inverse: bool) -> Any:
-    """The factor of a result: the inverse is divided by the count unless told otherwise."""
-    root = norm == "ortho"
-    if not root and (norm == "forward") == inverse:
-        return None
-    count = values.product(counts)
-    if isinstance(count, int):
-        return 1 / (math.sqrt(count) if root else count) if count else 1.0
-    number = values.cast(count, DType.DOUBLE)
-    return op.Reciprocal(op.Sqrt(number) if root else number)
 
 
 # The counts belong to the form of a call: how a transform is computed depends on them.
@@ -80,12 +56,12 @@ def _transformed(
         z = _resized(z, axis, count)
     many = list(zip(axes, sizes, strict=True))
     if kind == "half":
-        z = _along(z, axes[-1], lambda each: half_transform(each.re, sizes[-1], inverse))
+        z = along(z, axes[-1], lambda each: half_transform(each.re, sizes[-1], inverse))
     for axis, count in many if kind == "complex" else many[:-1]:
-        z = _along(z, axis, lambda each, n=count: transform(each, n, inverse))
+        z = along(z, axis, lambda each, n=count: transform(each, n, inverse))
     if kind == "real":
-        z = _along(z, axes[-1], lambda each: Field(real_transform(each, sizes[-1], inverse)))
-    factor = _factor(sizes, norm, inverse)
+        z = along(z, axes[-1], lambda each: Field(real_transform(each, sizes[-1], inverse)))
+    factor = scale_of(sizes, norm, inverse)
     if factor is not None:
         # A Python float would be a literal of float32, cast afterwards.
         by = np.float64(factor) if isinstance(factor, float) else factor
@@ -104,10 +80,7 @@ def _transform(
     default_axes: Axes,
 ) -> Array:
     array = array_of(x)
-    if norm not in (None, "backward", "ortho", "forward"):
-        raise AttributeValueError(
-            f"norm is 'backward', 'ortho' or 'forward', not {norm!r}", culprit=("attribute", "norm")
-        )
+    check_choice("norm", norm, "backward", "ortho", "forward", others=(None,))
     if kind == "half" and array.dtype.kind == "c":
         raise InputTypeError("this transform is for real numbers", help="use xp.fft.fft for complex ones")
     if kind == "half":

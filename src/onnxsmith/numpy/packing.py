@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
@@ -22,25 +22,10 @@ def _weights(bitorder: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return powers if bitorder == "little" else powers[::-1].copy()
 
 
-def _check_order(bitorder: object) -> None:
-    if bitorder not in ("big", "little"):
-        raise AttributeValueError(
-            f"bitorder is 'big' or 'little', not {bitorder!r}", culprit=("attribute", "bitorder")
-        )
-
-
-def _last(x: Tensor, axis: int) -> Tensor:
-    """An axis exchanged with the last one."""
-    rank = values.rank_of(x)
-    order = list(range(rank))
-    order[axis], order[-1] = order[-1], order[axis]
-    return x if axis == rank - 1 else op.Transpose(x, perm=order)
-
-
 @recorded()
 def _packed(x: Array, axis: int, bitorder: str) -> Array:
     bits = values.converted(tensors_of(x).is_nonzero(), DType.INT32)
-    bits = _last(bits, axis)
+    bits = values.with_last(bits, axis)
     rank = values.rank_of(bits)
     size = values.as_tensor(values.size_of(bits, rank - 1), DType.INT64)
     more = op.Mod(-size, np.int64(8))
@@ -50,7 +35,7 @@ def _packed(x: Array, axis: int, bitorder: str) -> Array:
     shape = op.Concat(op.Shape(whole, end=-1), count, np.array([8], np.int64), axis=0)
     parts = op.Reshape(whole, shape, allowzero=1) * _weights(bitorder)
     made = op.ReduceSum(parts, [rank], keepdims=0)
-    return array_from(values.converted(_last(made, axis), DType.UINT8))
+    return array_from(values.converted(values.with_last(made, axis), DType.UINT8))
 
 
 @public("packbits")
@@ -64,14 +49,14 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     array = array_of(a)
     if array.dtype.kind not in "biu":
         raise InputTypeError(f"bits are truth values or integers, not {array.dtype.name}")
-    _check_order(bitorder)
+    check_choice("bitorder", bitorder, "big", "little")
     x, along = flattened(array, axis)
     return _packed(x, along, bitorder)
 
 
 @recorded("count")
 def _unpacked(x: Array, axis: int, count: Size | None, bitorder: str) -> Array:
-    whole = _last(values.converted(tensor_of(x), DType.INT32), axis)
+    whole = values.with_last(values.converted(tensor_of(x), DType.INT32), axis)
     column = op.Unsqueeze(whole, [-1])
     bits = op.Mod(op.Div(column, _weights(bitorder)), np.int32(2))
     length = op.Reshape(op.Shape(whole, start=-1) * np.array([8], np.int64), [1])
@@ -84,7 +69,7 @@ def _unpacked(x: Array, axis: int, count: Size | None, bitorder: str) -> Array:
         more = op.Max(wanted - length, np.array([0]))
         flat = op.Pad(flat, op.Concat(np.zeros(2 * rank - 1, np.int64), more, axis=0), np.int32(0))
         flat = op.Slice(flat, [0], wanted, [-1])
-    return array_from(values.converted(_last(flat, axis), DType.UINT8))
+    return array_from(values.converted(values.with_last(flat, axis), DType.UINT8))
 
 
 @public("unpackbits")
@@ -100,7 +85,7 @@ def unpackbits(
     array = array_of(a)
     if array.dtype != np.uint8:
         raise InputTypeError(f"bits are those of uint8, not of {array.dtype.name}")
-    _check_order(bitorder)
+    check_choice("bitorder", bitorder, "big", "little")
     x, along = flattened(array, axis)
     wanted = None if count is None else size_of(count, "count")
     size = x.shape[along]

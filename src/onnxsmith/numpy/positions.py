@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
-from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.choosing import check_mode
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
@@ -27,11 +27,6 @@ def _whole(value: object, name: str) -> Array:
     if array.dtype.kind not in "iu":
         raise AttributeTypeError(f"{name} is of integers, not of {array.dtype.name}")
     return array
-
-
-def _check_order(order: str) -> None:
-    if order not in ("C", "F"):
-        raise AttributeValueError(f"order is 'C' or 'F', not {order!r}", culprit=("attribute", "order"))
 
 
 @recorded("shape")
@@ -54,7 +49,7 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     (Array([1, 1]), Array([0, 2]))
     """
     index, sizes = _whole(indices, "indices"), shape_of(shape)
-    _check_order(order)
+    check_choice("order", order, "C", "F")
     if is_known(sizes) and not index.is_symbolic:
         count, places = int(np.prod(known(sizes))), np.asarray(index)
         if ((places < 0) | (places >= count)).any():
@@ -99,7 +94,7 @@ def ravel_multi_index(
     given = [_whole(each, "multi_index") for each in multi_index]
     sizes = shape_of(dims, "dims")
     modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
-    _check_order(order)
+    check_choice("order", order, "C", "F")
     for each in modes:
         check_mode(each)
     if not sizes or len(given) != len(sizes) or len(modes) != len(sizes):

@@ -22,7 +22,7 @@ from onnxsmith.numpy.fitting import require_whole
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least
-from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis
+from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis, permuted
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.ufunc_call import is_weak, kind_of
@@ -126,6 +126,14 @@ def _tensor(value: RangeNumber, dtype: DType) -> Tensor:
     return made if isinstance(made, Tensor) else values.constant(made)
 
 
+def _count_of(num: SizeLike) -> Size:
+    count = size_of(num, "num")
+    if isinstance(count, int) and count < 0:
+        raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
+    require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
+    return count
+
+
 @public("linspace")
 def linspace(
     start: ArrayLike,
@@ -146,10 +154,7 @@ def linspace(
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
-    count = size_of(num, "num")
-    if isinstance(count, int) and count < 0:
-        raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
-    require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
+    count = _count_of(num)
     first, last, natural = _ends(start, stop)
     wanted = natural if dtype is None else dtypes.read(dtype)
     if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
@@ -166,7 +171,7 @@ def linspace(
     if axis:
         from_front = axis % result.ndim
         order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
-        result = detached(_transposed(result, tuple(order)), is_plain=result.ndim < 2)
+        result = detached(permuted(result, tuple(order)), is_plain=result.ndim < 2)
     return (result, step) if retstep else result
 
 
@@ -231,10 +236,7 @@ def geomspace(
             raise AttributeValueError("a sequence of multiples has no 0")
         if each.is_symbolic:
             require(lambda each=each: each != 0, ValueError("Geometric sequence cannot include zero"))
-    count = size_of(num, "num")
-    if isinstance(count, int) and count < 0:
-        raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
-    require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
+    count = _count_of(num)
     work = dtypes.promoted(
         [first.dtype, last.dtype, dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)], [float]
     )
@@ -264,11 +266,6 @@ def _with_ends(x: Array, start: Array, stop: Array, endpoint: bool) -> Array:
         is_last = op.Equal(place, count - 1) & (count > 1)
         field = where(is_last, last, field)
     return array_from(where(op.Equal(place, np.int64(0)), first, field))
-
-
-@recorded()
-def _transposed(x: Array, order: tuple[int, ...]) -> Array:
-    return array_from(tensors_of(x).map(op.Transpose, perm=order))
 
 
 @recorded()

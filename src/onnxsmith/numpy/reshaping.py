@@ -18,7 +18,7 @@ from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, AxisError, ShapeError
 from onnxsmith.numpy import sharing
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -51,8 +51,7 @@ def reshape(x: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
         order = _order_of(array)
     if order == "F":
         return transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
-    if order != "C":
-        raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
+    check_choice("order", order, "C", "F", "A")
     sizes = _resolved(array, shape_of(shape))
     if copy:
         return sharing.detached(reshaped(sharing.detached(array), sizes))
@@ -170,7 +169,8 @@ def flat(x: Array) -> Array:
 
 
 @recorded()
-def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
+def permuted(x: Array, axes: tuple[int, ...]) -> Array:
+    """The dimensions in another order, as an array of its own."""
     return array_from(tensors_of(x).map(op.Transpose, perm=axes))
 
 
@@ -194,8 +194,8 @@ def transpose(x: ArrayLike, /, axes: Axes = None) -> Array:
     is_same = order == tuple(range(rank))
     return sharing.view(
         array,
-        lambda base: _permuted(base, order),
-        lambda base, part: _permuted(part, back),
+        lambda base: permuted(base, order),
+        lambda base, part: permuted(part, back),
         lambda layout: layout.transpose(order),
         is_plain=array._is_plain and is_same,
     )
@@ -340,7 +340,8 @@ def expand_dims(x: ArrayLike, /, axis: Axes = 0) -> Array:
 
 
 @recorded("shape")
-def _expanded(x: Array, shape: tuple[Size, ...]) -> Array:
+def expanded(x: Array, shape: tuple[Size, ...]) -> Array:
+    """The elements broadcast to a shape that they fit."""
     sizes = values.int64s(cast("Sequence[values.Size]", shape))
     return array_from(tensors_of(x).map(op.Expand, sizes))
 
@@ -366,7 +367,7 @@ def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
         require_to_fit(mine, wanted)
     made = sharing.view(
         sharing.detached(array) if array.is_number else array,
-        lambda base: _expanded(base, sizes),
+        lambda base: expanded(base, sizes),
         lambda base, part: base,
         lambda layout: np.broadcast_to(layout, cast("tuple[int, ...]", sizes)),
         is_plain=False,

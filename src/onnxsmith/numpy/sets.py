@@ -9,8 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import distinct, searching, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.errors import AttributeValueError
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -192,8 +191,7 @@ def isin(
     >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
     Array([ True, False,  True])
     """
-    if kind not in (None, "sort", "table"):
-        raise AttributeValueError(f"kind is 'sort' or 'table', not {kind!r}", culprit=("attribute", "kind"))
+    check_choice("kind", kind, "sort", "table", others=(None,))
     x, others = array_of(element), array_of(test_elements)
     return detached(_is_in(x, others, np.promote_types(x.dtype, others.dtype), bool(invert)))
 

@@ -9,7 +9,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -17,6 +17,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least, require_same
+from onnxsmith.numpy.sorting import flattened
 
 _MODES = ("full", "same", "valid")
 
@@ -58,25 +59,13 @@ def _vectors(a: ArrayLike, v: ArrayLike, mode: str) -> tuple[Array, Array]:
     first, second = array_of(a), array_of(v)
     if first.ndim > 1 or second.ndim > 1:
         raise ShapeError("what is convolved has one dimension")
-    pair = tuple(_row(each) for each in (first, second))
+    pair = tuple(flattened(each, None)[0] for each in (first, second))
     for each, name in zip(pair, "av", strict=True):
         if is_empty(each):
             raise AttributeValueError(f"{name} has no elements", culprit=("attribute", name))
         require_at_least(each.shape[0], 1, ValueError(f"{name} cannot be empty"))
-    if mode not in _MODES:
-        raise AttributeValueError(
-            f"mode is 'full', 'same' or 'valid', not {mode!r}", culprit=("attribute", "mode")
-        )
+    check_choice("mode", mode, *_MODES)
     return pair[0], pair[1]
-
-
-@recorded()
-def _flat(x: Array) -> Array:
-    return array_from(tensors_of(x).map(values.flat))
-
-
-def _row(x: Array) -> Array:
-    return x if x.ndim == 1 else _flat(x)
 
 
 @public("convolve")

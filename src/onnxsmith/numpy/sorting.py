@@ -12,7 +12,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.arguments import ArrayLike
+from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
@@ -240,8 +240,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
     >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([3, 4]))
     Array([1, 2])
     """
-    if side not in ("left", "right"):
-        raise AttributeValueError(f"side is 'left' or 'right', not {side!r}", culprit=("attribute", "side"))
+    check_choice("side", side, "left", "right")
     rows, given = array_of(a), array_of(v)
     if rows.ndim != 1:
         raise ShapeError(f"what is searched in has one dimension, not {rows.ndim}")

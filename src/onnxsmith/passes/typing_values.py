@@ -154,20 +154,28 @@ def _give(value: ir.Value, kind: onnx.TypeProto) -> None:
         value.shape = shape
 
 
+def walked(model: Typed, node: ir.Node, functions: Functions) -> Walk | None:
+    """Inference that has gone through one node, with what is known of its inputs; None where it cannot work."""
+    imports = {each: model.version(node, each) for each in {"", node.domain}}
+    walk = Walk(functions, imports, {}, {}, State())
+    for value in node.inputs:
+        tensor = model.tensor(value)
+        if value is not None and tensor is not None:
+            walk.known[value] = Weight(value.name or "", tensor).known
+    try:
+        walk.node(node)
+    except OnnxsmithError:
+        return None
+    return walk
+
+
 def infer_types(model: Typed, nodes: Sequence[ir.Node]) -> None:
     """Give the outputs of new nodes the types that their inputs decide, where nobody has said them."""
     for node in nodes:
         if all(each.type is not None and each.shape is not None for each in node.outputs):
             continue
-        imports = {each: model.version(node, each) for each in {"", node.domain}}
-        walk = Walk(model.functions, imports, {}, {}, State())
-        for value in node.inputs:
-            tensor = model.tensor(value)
-            if value is not None and tensor is not None:
-                walk.known[value] = Weight(value.name or "", tensor).known
-        try:
-            walk.node(node)
-        except OnnxsmithError:  # what cannot work is the model's own mistake, and stays as it is
+        walk = walked(model, node, model.functions)
+        if walk is None:  # what cannot work is the model's own mistake, and stays as it is
             continue
         for value in node.outputs:
             kind, shape = type_to_ir(walk.of(value).type)

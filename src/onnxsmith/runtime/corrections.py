@@ -40,10 +40,13 @@ def operators() -> tuple[type[Any], ...]:
     # Imported on first use: it loads a module for each operator.
     from onnx.reference.op_run import OpRun
 
-    class Loop(OpRun):
-        """Its own does nothing without a condition, and joins scan outputs of rank 0 and 2 wrongly."""
+    class Standard(OpRun):
+        """An operator of the standard domain."""
 
         op_domain = ""
+
+    class Loop(Standard):
+        """Its own does nothing without a condition, and joins scan outputs of rank 0 and 2 wrongly."""
 
         def need_context(self) -> bool:
             return True
@@ -78,10 +81,8 @@ def operators() -> tuple[type[Any], ...]:
             split = 1 + len(state)
             return (*state, *_stacked(collected, graph.output_types[split:], lambda: iterate()[split:]))
 
-    class Scan(OpRun):
+    class Scan(Standard):
         """Its own knows no axes, no directions, no empty inputs, and not the batches of version 8."""
-
-        op_domain = ""
 
         def need_context(self) -> bool:
             return True
@@ -153,10 +154,8 @@ def operators() -> tuple[type[Any], ...]:
                 rows.append((*results[:count], *padded))
             return tuple(np.stack(column) for column in zip(*rows, strict=True))
 
-    class Scatter(OpRun):
+    class Scatter(Standard):
         """It has none; it is ScatterElements by its former name."""
-
-        op_domain = ""
 
         def _run(
             self, data: Array, indices: Array, updates: Array, axis: int | None = None
@@ -169,20 +168,16 @@ def operators() -> tuple[type[Any], ...]:
             )
             return (result,)
 
-    class Tile(OpRun):
+    class Tile(Standard):
         """Its own does not have the three inputs of version 1."""
-
-        op_domain = ""
 
         def _run(self, data: Array, repeats: Array, axis: Array | None = None) -> tuple[Any, ...]:
             if axis is None:
                 return (np.tile(data, repeats),)
             return (np.concatenate([data] * int(repeats.reshape(())), axis=int(axis.reshape(()))),)
 
-    class Unsqueeze(OpRun):
+    class Unsqueeze(Standard):
         """Its own searches all axes for each dimension, which never ends for a million of them."""
-
-        op_domain = ""
 
         def _run(self, data: Array, axes: Array | Sequence[int] | None = None) -> tuple[Any, ...]:
             places = np.asarray(axes).reshape(-1)
@@ -190,64 +185,50 @@ def operators() -> tuple[type[Any], ...]:
                 raise ValueError(f"no array has {data.ndim + places.size:,} dimensions")
             return (np.expand_dims(data, tuple(int(each) for each in places)),)
 
-    class Optional(OpRun):
+    class Optional(Standard):
         """Its own wraps what is there into a list, which is then taken for a sequence."""
-
-        op_domain = ""
 
         def _run(
             self, value: Array | list[Any] | None = None, type: onnx.TypeProto | None = None
         ) -> tuple[Any, ...]:
             return (value,)
 
-    class OptionalGetElement(OpRun):
+    class OptionalGetElement(Standard):
         """Its own takes a sequence of one element for that element."""
-
-        op_domain = ""
 
         def _run(self, value: Array | list[Any] | None) -> tuple[Any, ...]:
             if value is None:
                 raise ValueError("the optional is empty")
             return (value,)
 
-    class OptionalHasElement(OpRun):
+    class OptionalHasElement(Standard):
         """Its own takes an empty sequence for an absent one."""
-
-        op_domain = ""
 
         def _run(self, value: Array | list[Any] | None = None) -> tuple[Any, ...]:
             return (np.array(value is not None),)
 
-    class SequenceAt(OpRun):
+    class SequenceAt(Standard):
         """Its own does not say what is wrong with a place."""
-
-        op_domain = ""
 
         def _run(self, sequence: list[Any], place: Array) -> tuple[Any, ...]:
             return (sequence[_place(place, len(sequence), len(sequence) - 1)],)
 
-    class SequenceErase(OpRun):
+    class SequenceErase(Standard):
         """Its own does not say what is wrong with a place."""
-
-        op_domain = ""
 
         def _run(self, sequence: list[Any], place: Array | None = None) -> tuple[Any, ...]:
             erased = len(sequence) - 1 if place is None else _place(place, len(sequence), len(sequence) - 1)
             return ([*sequence[:erased], *sequence[erased + 1 :]],)
 
-    class SequenceInsert(OpRun):
+    class SequenceInsert(Standard):
         """Its own takes a place that is not there for another one, and the end for the front."""
-
-        op_domain = ""
 
         def _run(self, sequence: list[Any], element: Array, place: Array | None = None) -> tuple[Any, ...]:
             before = len(sequence) if place is None else _place(place, len(sequence), len(sequence))
             return ([*sequence[:before], element, *sequence[before:]],)
 
-    class Div(OpRun):
+    class Div(Standard):
         """Its own gives 0 for an integer divided by zero, which has no quotient."""
-
-        op_domain = ""
 
         def _run(self, dividend, divisor) -> tuple[Any, ...]:
             if not np.issubdtype(dividend.dtype, np.integer):
@@ -255,10 +236,8 @@ def operators() -> tuple[type[Any], ...]:
             _check_divisor(divisor)
             return (_truncated(dividend, divisor),)
 
-    class Mod(OpRun):
+    class Mod(Standard):
         """Its own gives 0 for the remainder by zero."""
-
-        op_domain = ""
 
         def _run(self, dividend, divisor, fmod=None) -> tuple[Any, ...]:
             if np.issubdtype(dividend.dtype, np.integer):
@@ -274,18 +253,14 @@ def operators() -> tuple[type[Any], ...]:
             return (_to_powers_of_two(x, saturates, mode),)
         return (casting.cast_to(x, to, saturates, mode),)
 
-    class Cast(OpRun):
+    class Cast(Standard):
         """Its own does not saturate infinities to FLOAT8E8M0, nor tell what lies below its least number."""
-
-        op_domain = ""
 
         def _run(self, x, to=None, saturate=None, round_mode=None) -> tuple[Any, ...]:
             return cast(x, to, saturate, round_mode)
 
-    class CastLike(OpRun):
+    class CastLike(Standard):
         """As `Cast`."""
-
-        op_domain = ""
 
         def _run(self, x, like, saturate=None, round_mode=None) -> tuple[Any, ...]:
             return cast(x, helper.np_dtype_to_tensor_dtype(like.dtype), saturate, round_mode)

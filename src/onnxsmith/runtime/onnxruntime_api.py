@@ -289,8 +289,3 @@ def wrapped(value: OrtValue) -> WrappedValue:
 def run_values(session: Session, feeds: Mapping[str, OrtValue], names: Sequence[str]) -> Sequence[OrtValue]:
     """Run on OrtValues and get OrtValues."""
     return session.run_with_ort_values(feeds, names, quiet_run_options())
-
-
-def is_not_implemented(error: BaseException) -> bool:
-    """True if ONNX Runtime itself says that it has no kernel for this."""
-    return type(error) is compiled().NotImplemented

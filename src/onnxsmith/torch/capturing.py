@@ -26,8 +26,7 @@ from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_f
 from onnxsmith.torch.known_switches import known_switches
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
-from onnxsmith.torch.open_time import open_time
-from onnxsmith.torch.recording_gradients import check_strict, recording
+from onnxsmith.torch.recording_gradients import check_strict, recording, unchanged_buffers
 from onnxsmith.torch.refusals import (
     check_derivatives,
     explained,
@@ -39,7 +38,7 @@ from onnxsmith.torch.refusals import (
 from onnxsmith.torch.resizing import perturbed
 from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
-from onnxsmith.torch.unique_shapes import right_unique_shapes
+from onnxsmith.torch.traced_shapes import open_time, right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
 from onnxsmith.torch.weights import as_array
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
@@ -228,13 +227,8 @@ def without_traces(module: torch.nn.Module) -> Callable[..., Any]:
     """The module as a function that leaves its buffers as they are."""
 
     def run(*args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
-        before = {name: each.detach().clone() for name, each in module.named_buffers()}
-        try:
+        with unchanged_buffers(module):
             return module(*args, **kwargs)
-        finally:
-            with torch.no_grad():
-                for name, each in module.named_buffers():
-                    each.copy_(before[name])
 
     return run
 

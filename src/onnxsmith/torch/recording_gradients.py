@@ -78,6 +78,18 @@ def recording(module: torch.nn.Module) -> Generator[None]:
         _FUNCTION.apply, _MODULES.BackwardHook, _SAVING.__enter__ = held, held_hooks, held_saving
 
 
+@contextlib.contextmanager
+def unchanged_buffers(module: torch.nn.Module) -> Generator[None]:
+    """Give the buffers of a module what they held before, whatever runs in this block."""
+    before = {name: each.detach().clone() for name, each in module.named_buffers()}
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, each in module.named_buffers():
+                each.copy_(before[name])
+
+
 def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> None:
     """Refuse a module with formulas or hooks that Dynamo would drop: the module runs once, and is left as it was.
 
@@ -90,10 +102,10 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
     def apply(cls: _Class, *given: ModuleArgument, **named: ModuleArgument) -> ModuleArgument:
         return watcher.applied(cls, held.__func__, given, named)
 
-    before = {name: each.detach().clone() for name, each in module.named_buffers()}
     try:
         _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), refusing_saved_hooks(held_saving)
         with (
+            unchanged_buffers(module),
             _RANDOM.fork_rng(devices=[]),
             without_inference_mode(is_strict=True),
             torch.enable_grad(),
@@ -107,9 +119,6 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
             raise watcher.refusal from error
     finally:
         _FUNCTION.apply, _SAVING.__enter__ = held, held_saving
-        with torch.no_grad():
-            for name, each in module.named_buffers():
-                each.copy_(before[name])
     kinds = ("_backward_hooks", "_post_accumulate_grad_hooks")
     owners = (*module.modules(), *module.parameters())
     if any(getattr(each, kind, None) for each in owners for kind in kinds):

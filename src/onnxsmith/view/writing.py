@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import hashlib
+import html
 import importlib
 import os
 import struct
 import zlib
+from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
 from onnxsmith.graphs import existing_files, files
 from onnxsmith.graphs.given_paths import path_of
-from onnxsmith.view import page_file, picture
+from onnxsmith.view import picture
 from onnxsmith.view.content import Viewed, ViewedPair, describe, page_content
 from onnxsmith.view.overlays import Note
+from onnxsmith.view.page_data import Json, packed
 from onnxsmith.view.svg import size_of
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -56,7 +63,7 @@ def write(viewed: Viewed | ViewedPair, path: str | os.PathLike[str], *, overwrit
 def made(viewed: Viewed | ViewedPair, ending: str) -> bytes:
     """The bytes of a page (`.html`) or picture (`.svg`, `.png`)."""
     if ending == ".html":
-        return page_file.page_text(page_content(viewed), viewed.title).encode("utf-8", "replace")
+        return page_text(page_content(viewed), viewed.title).encode("utf-8", "replace")
     text = _picture(viewed)
     return text.encode() if ending == ".svg" else _png(text)
 
@@ -101,5 +108,76 @@ def _is_ours(place: Path) -> bool:
             start = file.read(_MARKED_BYTES)
     except OSError:
         return False
-    marks = (page_file.MARK, picture.MARK, _PNG_MARK)
+    marks = (MARK, picture.MARK, _PNG_MARK)
     return not start or any(mark in start for mark in marks)
+
+
+# -- one file with everything in it ----------------------------------------------------------------------
+
+# Its content-security policy names the script and the style by their hashes and allows nothing else: no
+# request, no frame, no script that a model could have smuggled in. The files of the page lie beside this
+# module, in `page`.
+
+#: In the order in which they need each other.
+_SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "sizes.js",
+    "placing.js",
+    "scene.js",
+    "colours.js",
+    "drawing.js",
+    "camera.js",
+    "minimap.js",
+    "search.js",
+    "overlay.js",
+    "charts.js",
+    "panel.js",
+    "source.js",
+    "walking.js",
+    "pane.js",
+    "together.js",
+    "changes.js",
+    "main.js",
+)
+
+#: What each page begins with, so that a page of ours is known from a stranger's file.
+MARK = b'<meta name="generator" content="onnxsmith view">'
+
+
+@functools.cache
+def _file(name: str) -> str:
+    return (resources.files("onnxsmith.view") / "page" / name).read_text("utf-8")
+
+
+@functools.cache
+def _script() -> str:
+    return '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
+
+
+def _source_of(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def page_text(content: Mapping[str, Json], title: str) -> str:
+    """The whole page."""
+    script, style = _script(), _file("page.css")
+    policy = (
+        f"default-src 'none'; script-src {_source_of(script)}; style-src {_source_of(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "@POLICY@": policy,
+        "@TITLE@": html.escape(title),
+        "@STYLE@": style,
+        "@DATA@": packed(content),
+        "@SCRIPT@": script,
+    }
+    text = _file("page.html")
+    result: list[str] = []
+    # Piece by piece: what is put in is never looked through for the next mark.
+    for mark, put in parts.items():
+        before, _, text = text.partition(mark)
+        result += [before, put]
+    return "".join([*result, text])

@@ -50,11 +50,16 @@ def _sine_and_cosine(rest: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     return sine, whole + (lost + tail)
 
 
-@algorithm(has_gradient=True)
-def sin(x: Tensor) -> Tensor:
+def _in_quarters(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The quarter of an angle, whether it is the second or fourth, and sine and cosine of the rest."""
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
-    is_odd = op.Equal(quarter, number(1)) | op.Equal(quarter, number(3))
+    return quarter, op.Equal(quarter, number(1)) | op.Equal(quarter, number(3)), sine, cosine
+
+
+@algorithm(has_gradient=True)
+def sin(x: Tensor) -> Tensor:
+    quarter, is_odd, sine, cosine = _in_quarters(x)
     found = op.Where(is_odd, cosine, sine)
     found = op.Where(quarter > number(1.5), -found, found)
     return chosen(abs(x) < number(2.0**-27), x, found)
@@ -62,9 +67,7 @@ def sin(x: Tensor) -> Tensor:
 
 @algorithm(has_gradient=True)
 def cos(x: Tensor) -> Tensor:
-    quarter, rest = reduced(x)
-    sine, cosine = _sine_and_cosine(rest)
-    is_odd = op.Equal(quarter, number(1)) | op.Equal(quarter, number(3))
+    quarter, is_odd, sine, cosine = _in_quarters(x)
     found = op.Where(is_odd, sine, cosine)
     is_negative = (quarter > number(0.5)) & (quarter < number(2.5))
     return op.Where(is_negative, -found, found)
@@ -72,9 +75,7 @@ def cos(x: Tensor) -> Tensor:
 
 @algorithm(has_gradient=True)
 def tan(x: Tensor) -> Tensor:
-    quarter, rest = reduced(x)
-    sine, cosine = _sine_and_cosine(rest)
-    is_odd = op.Equal(quarter, number(1)) | op.Equal(quarter, number(3))
+    _, is_odd, sine, cosine = _in_quarters(x)
     above, below = op.Where(is_odd, -cosine, sine), op.Where(is_odd, sine, cosine)
     return chosen(abs(x) < number(2.0**-27), x, above / below)
 

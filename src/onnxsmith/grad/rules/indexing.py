@@ -260,10 +260,19 @@ def _like(bound: Tensor, numbers: list[int]) -> Array:
 def _by_places(step: Step, g: Tensor) -> Tensor:
     """The cotangent of a slice of which nothing is known: the places of all elements are sliced likewise."""
     x = step.input(0)
+    places = op.Slice(_places_of(x), *(step.input(k) for k in (1, 2, 3, 4)))
+    return _put_back(x, places, g)
+
+
+def _places_of(x: Tensor) -> Tensor:
+    """The place of each element in a row of all."""
+    return op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x), allowzero=1)
+
+
+def _put_back(x: Tensor, places: Tensor, g: Tensor, **how: str) -> Tensor:
+    """Zeros in the shape of x, and cotangents in their places in a row of all elements."""
     flat = filled_like(op.Reshape(x, [-1]), 0.0)
-    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x), allowzero=1)
-    places = op.Slice(everything, *(step.input(k) for k in (1, 2, 3, 4)))
-    made = op.ScatterElements(flat, op.Reshape(places, [-1]), op.Reshape(g, [-1]))
+    made = op.ScatterElements(flat, op.Reshape(places, [-1]), op.Reshape(g, [-1]), **how)
     return as_type_of(op.Reshape(made, op.Shape(x), allowzero=1), x)
 
 
@@ -285,11 +294,8 @@ def pad(step: Step, g: Tensor) -> Cotangents:
 def _folded(step: Step, g: Tensor, mode: str) -> Tensor:
     """The cotangent of padding with elements of the tensor: they are added up where they come from."""
     x = step.input(0)
-    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x), allowzero=1)
-    places = op.Pad(everything, step.input(1), None, step.optional(3), mode=mode)
-    flat = filled_like(op.Reshape(x, [-1]), 0.0)
-    made = op.ScatterElements(flat, op.Reshape(places, [-1]), op.Reshape(g, [-1]), reduction="add")
-    return as_type_of(op.Reshape(made, op.Shape(x), allowzero=1), x)
+    places = op.Pad(_places_of(x), step.input(1), None, step.optional(3), mode=mode)
+    return _put_back(x, places, g, reduction="add")
 
 
 # -- choices -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import string
 from typing import cast
@@ -170,14 +171,12 @@ def _on_diagonals(made: Tensor, x: Tensor, axes: list[str], distinct: list[str])
     rank = len(axes)
     first = [axes.index(each) for each in distinct]
     made = op.Unsqueeze(made, [k for k in range(rank) if k not in first])
-    is_on: Tensor | None = None
+    equal: list[Tensor] = []
     for k, name in enumerate(axes):
         if axes.index(name) == k:
             continue
         places = op.Range(np.int64(0), op.Squeeze(op.Shape(x, start=k, end=k + 1), [0]), np.int64(1))
         mine = op.Reshape(places, [-1 if j == k else 1 for j in range(rank)])
         other = op.Reshape(places, [-1 if j == axes.index(name) else 1 for j in range(rank)])
-        equal = op.Equal(mine, other)
-        is_on = equal if is_on is None else op.And(is_on, equal)
-    assert is_on is not None  # an axis comes twice
-    return op.Expand(op.Where(is_on, made, 0.0), op.Shape(x))
+        equal.append(op.Equal(mine, other))
+    return op.Expand(op.Where(functools.reduce(op.And, equal), made, 0.0), op.Shape(x))

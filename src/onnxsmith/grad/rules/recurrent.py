@@ -19,32 +19,39 @@ Activation: TypeAlias = "Callable[[Tensor], Tensor]"
 Cell: TypeAlias = "Callable[[Sequence[Tensor], Tensor], list[Tensor]]"
 
 
-def _activation(name: str, alpha: float | None, beta: float | None) -> Activation:
-    """The function that a layer names; names are compared without case."""
-    a, b = alpha, beta
-    match name.lower():
-        case "sigmoid":
-            return lambda x: op.Sigmoid(x)
-        case "tanh":
-            return lambda x: op.Tanh(x)
-        case "relu":
-            return lambda x: op.Relu(x)
-        case "affine":
-            return lambda x: x * (1.0 if a is None else a) + (0.0 if b is None else b)
-        case "leakyrelu":
-            return lambda x: op.LeakyRelu(x, alpha=0.01 if a is None else a)
-        case "thresholdedrelu":
-            return lambda x: op.ThresholdedRelu(x, alpha=1.0 if a is None else a)
-        case "scaledtanh":
-            return lambda x: op.Tanh(x * (1.0 if b is None else b)) * (1.0 if a is None else a)
-        case "hardsigmoid":
-            return lambda x: op.HardSigmoid(x, alpha=0.2 if a is None else a, beta=0.5 if b is None else b)
-        case "elu":
-            return lambda x: op.Elu(x, alpha=1.0 if a is None else a)
-        case "softsign":
-            return lambda x: op.Softsign(x)
-        case _:
-            return lambda x: op.Softplus(x)
+#: The functions that a layer may name, of a number, alpha and beta; any other is `Softplus`.
+_ACTIVATIONS: dict[str, Callable[[Tensor, float, float], Tensor]] = {
+    "sigmoid": lambda x, alpha, beta: op.Sigmoid(x),
+    "tanh": lambda x, alpha, beta: op.Tanh(x),
+    "relu": lambda x, alpha, beta: op.Relu(x),
+    "affine": lambda x, alpha, beta: x * alpha + beta,
+    "leakyrelu": lambda x, alpha, beta: op.LeakyRelu(x, alpha=alpha),
+    "thresholdedrelu": lambda x, alpha, beta: op.ThresholdedRelu(x, alpha=alpha),
+    "scaledtanh": lambda x, alpha, beta: op.Tanh(x * beta) * alpha,
+    "hardsigmoid": lambda x, alpha, beta: op.HardSigmoid(x, alpha=alpha, beta=beta),
+    "elu": lambda x, alpha, beta: op.Elu(x, alpha=alpha),
+    "softsign": lambda x, alpha, beta: op.Softsign(x),
+    "softplus": lambda x, alpha, beta: op.Softplus(x),
+}
+#: Alpha and beta of the functions that have one, where the layer does not say it.
+_ALPHAS = {
+    "affine": 1.0, "leakyrelu": 0.01, "thresholdedrelu": 1.0, "scaledtanh": 1.0, "hardsigmoid": 0.2, "elu": 1.0
+}  # fmt: skip
+_BETAS = {"affine": 0.0, "scaledtanh": 1.0, "hardsigmoid": 0.5}
+
+
+def _activation(name: str, alphas: list[float], betas: list[float]) -> Activation:
+    """The function that a layer names; names are compared without case.
+
+    The lists have values for those functions that take one, in their order.
+    """
+    called = name.lower()
+    alpha, beta = (
+        given.pop(0) if given and called in table else table.get(called, 0.0)
+        for given, table in ((alphas, _ALPHAS), (betas, _BETAS))
+    )
+    function = _ACTIVATIONS.get(called, _ACTIVATIONS["softplus"])
+    return lambda x: function(x, alpha, beta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +143,7 @@ def _layer(step: Step, inputs: Sequence[Tensor | None], defaults: Sequence[str])
         [*cast("Sequence[float]", step.attributes.get(each) or ())]
         for each in ("activation_alpha", "activation_beta")
     )
-    functions: list[Activation] = []
-    for name in names:
-        # The lists have values for those functions that take one, in their order.
-        alpha = alphas.pop(0) if alphas and name.lower() in _WITH_ALPHA else None
-        beta = betas.pop(0) if betas and name.lower() in _WITH_BETA else None
-        functions.append(_activation(name, alpha, beta))
+    functions = [_activation(name, alphas, betas) for name in names]
     count = len(defaults)
     return _Layer(
         step,
@@ -153,10 +155,6 @@ def _layer(step: Step, inputs: Sequence[Tensor | None], defaults: Sequence[str])
         tuple(tuple(functions[k * count : (k + 1) * count]) for k in range(directions)),
         is_batch_first,
     )
-
-
-_WITH_ALPHA = ("affine", "leakyrelu", "thresholdedrelu", "scaledtanh", "hardsigmoid", "elu")
-_WITH_BETA = ("affine", "scaledtanh", "hardsigmoid")
 
 
 def _text(value: str | bytes) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, mul
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -110,34 +112,27 @@ def _at_border(place: Tensor, size: Tensor) -> tuple[Tensor, Tensor | None]:
 
 def _taken(rows: Tensor, places: Sequence[Tensor], sizes: Sequence[Tensor], bounded: Bounded) -> Tensor:
     """The pixels (N, P, C) of rows (N, S, C) at whole places (N, P), one tensor for each dimension."""
-    index: Tensor | None = None
-    is_inside: Tensor | None = None
-    for place, size in zip(places, sizes, strict=True):
-        held, ok = bounded(place, size)
-        whole = op.Cast(held, to=DType.INT64)
-        index = whole if index is None else index * size + whole
-        if ok is not None:
-            is_inside = ok if is_inside is None else op.And(is_inside, ok)
-    assert index is not None  # an image has dimensions
+    held = [bounded(place, size) for place, size in zip(places, sizes, strict=True)]
+    index, *others = (op.Cast(place, to=DType.INT64) for place, _ in held)
+    for size, whole in zip(sizes[1:], others, strict=True):
+        index = index * size + whole
+    inside = [ok for _, ok in held if ok is not None]
     found = op.GatherND(rows, op.Unsqueeze(index, [-1]), batch_dims=1)
-    return found if is_inside is None else op.Where(op.Unsqueeze(is_inside, [-1]), found, 0.0)
+    return op.Where(op.Unsqueeze(reduce(op.And, inside), [-1]), found, 0.0) if inside else found
 
 
 def _linear(rows: Tensor, places: Sequence[Tensor], sizes: Sequence[Tensor], bounded: Bounded) -> Tensor:
     """Between pixels the mean of those around, by distance."""
     floors = [op.Floor(each) for each in places]
-    total: Tensor | None = None
+    parts: list[Tensor] = []
     for corner in itertools.product((0, 1), repeat=len(places)):
-        weight: Tensor | None = None
-        for offset, place, floor in zip(corner, places, floors, strict=True):
-            share = place - floor if offset else floor + 1.0 - place
-            weight = share if weight is None else weight * share
-        assert weight is not None  # an image has dimensions
+        shares = [
+            place - floor if offset else floor + 1.0 - place
+            for offset, place, floor in zip(corner, places, floors, strict=True)
+        ]
         at = [floor + 1.0 if offset else floor for offset, floor in zip(corner, floors, strict=True)]
-        part = _taken(rows, at, sizes, bounded) * op.Unsqueeze(weight, [-1])
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+        parts.append(_taken(rows, at, sizes, bounded) * op.Unsqueeze(reduce(mul, shares), [-1]))
+    return reduce(add, parts)
 
 
 #: What GridSample's cubic interpolation takes.
@@ -159,17 +154,12 @@ def _cubic_weights(t: Tensor) -> list[Tensor]:
 def _cubic(rows: Tensor, places: Sequence[Tensor], sizes: Sequence[Tensor], bounded: Bounded) -> Tensor:
     floors = [op.Floor(each) for each in places]
     weights = [_cubic_weights(place - floor) for place, floor in zip(places, floors, strict=True)]
-    total: Tensor | None = None
+    parts: list[Tensor] = []
     for corner in itertools.product(range(4), repeat=len(places)):
-        weight: Tensor | None = None
-        for k, each in zip(corner, weights, strict=True):
-            weight = each[k] if weight is None else weight * each[k]
-        assert weight is not None  # an image has dimensions
+        weight = reduce(mul, [each[k] for k, each in zip(corner, weights, strict=True)])
         at = [floor + float(k - 1) for k, floor in zip(corner, floors, strict=True)]
-        part = _taken(rows, at, sizes, bounded) * op.Unsqueeze(weight, [-1])
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+        parts.append(_taken(rows, at, sizes, bounded) * op.Unsqueeze(weight, [-1]))
+    return reduce(add, parts)
 
 
 def _in_rows(x: Tensor) -> Tensor:
@@ -259,17 +249,12 @@ def roi_align(step: Step, x: Tensor, rois: Tensor, batch: Tensor) -> Tensor:
         op.Unsqueeze(columns, [1]) + op.Unsqueeze(rows, [2]) * 0.0,
     ]
     flat = [op.Reshape(each, op.Concat(op.Shape(rois, end=1), np.array([-1]), axis=0)) for each in places]
-    is_near: Tensor | None = None
-    held: list[Tensor] = []
-    for place, size in zip(flat, sizes, strict=True):
-        length = _floats(size, place)
-        ok = op.And(op.Not(op.Less(place, -1.0)), op.Not(op.Greater(place, length)))
-        is_near = ok if is_near is None else op.And(is_near, ok)
-        held.append(op.Max(op.Min(place, length - 1.0), 0.0))
-    assert is_near is not None
+    bounds = [(place, _floats(size, place)) for place, size in zip(flat, sizes, strict=True)]
+    near = [op.And(op.Not(op.Less(place, -1.0)), op.Not(op.Greater(place, end))) for place, end in bounds]
+    held = [op.Max(op.Min(place, end - 1.0), 0.0) for place, end in bounds]
     images = op.Gather(_in_rows(x), batch, axis=0)
     found = _linear(images, held, sizes, _at_border)
-    found = op.Where(op.Unsqueeze(is_near, [-1]), found, 0.0)
+    found = op.Where(op.Unsqueeze(reduce(op.And, near), [-1]), found, 0.0)
     height, width = counts
     apart = op.Reshape(
         found, op.Concat(op.Shape(rois, end=1), np.array([height, ratio, width, ratio, -1]), axis=0)
@@ -294,7 +279,7 @@ def deformed_convolution(
     heights = op.Range(np.int64(0), size_along(offset, 2), np.int64(1))
     widths = op.Range(np.int64(0), size_along(offset, 3), np.int64(1))
     parts: list[Operand] = []
-    channels = _in_groups(x, groups)
+    channels = _in_parts(x, groups, 1)
     for number in range(groups):
         rows = _in_rows(channels[number])
         for at, (i, j) in enumerate(itertools.product(range(kernel[0]), range(kernel[1]))):
@@ -317,8 +302,8 @@ def deformed_convolution(
     stacks = [op.Concat(*parts[k * area : (k + 1) * area], axis=2) for k in range(groups)]
     columns = stacks[0] if groups == 1 else op.Concat(*stacks, axis=1)
     results: list[Tensor] = []
-    images = _in_groups(columns, group)
-    weights = _row_parts(weight, group)
+    images = _in_parts(columns, group, 1)
+    weights = _in_parts(weight, group, 0)
     for image, matrix in zip(images, weights, strict=True):
         left = op.Reshape(matrix, op.Concat(op.Shape(matrix, end=1), np.array([-1]), axis=0))
         right = op.Reshape(
@@ -331,15 +316,8 @@ def deformed_convolution(
     return made if bias is None else made + op.Reshape(bias, [1, -1, 1, 1])
 
 
-def _in_groups(x: Tensor, count: int) -> list[Tensor]:
-    """Channels in equal parts."""
+def _in_parts(x: Tensor, count: int, axis: int) -> list[Tensor]:
+    """Equal parts along an axis: channels, or rows."""
     if count == 1:
         return [x]
-    return list(several(op.Split(x, axis=1, num_outputs=count, outputs=count)))
-
-
-def _row_parts(x: Tensor, count: int) -> list[Tensor]:
-    """Rows in equal parts."""
-    if count == 1:
-        return [x]
-    return list(several(op.Split(x, axis=0, num_outputs=count, outputs=count)))
+    return list(several(op.Split(x, axis=axis, num_outputs=count, outputs=count)))

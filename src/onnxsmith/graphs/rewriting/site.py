@@ -232,26 +232,23 @@ class Site:
         found = self.scope.type_of(self.output(position))
         if found is not None and found.WhichOneof("value") is not None:
             return found
-        op = registry.find(plain_domain(self.node.domain), self.node.op_type, self.version)
-        if op is None or not op.outputs:
-            return None
-        wanted = op.outputs[min(position, len(op.outputs) - 1)]
-        for k, formal in enumerate(op.inputs):
-            dtype = self.dtype(k)
-            if formal.type_name == wanted.type_name and dtype is not None and not _holds_many(wanted):
-                return helper.make_tensor_type_proto(int(dtype), None)
-        return None
+        dtypes = (self.dtype(k) for k in self._inputs_like_output(position))
+        dtype = next((each for each in dtypes if each is not None), None)
+        return None if dtype is None else helper.make_tensor_type_proto(int(dtype), None)
 
     def input_like_output(self, position: int) -> str | None:
         """The name of an input that has the type of an output by the operator's signature, whatever that is."""
+        return next((self.input(k) for k in self._inputs_like_output(position) if self.has(k)), None)
+
+    def _inputs_like_output(self, position: int) -> list[int]:
+        """The positions of inputs that have the type of an output by the operator's signature."""
         op = registry.find(plain_domain(self.node.domain), self.node.op_type, self.version)
         if op is None or not op.outputs:
-            return None
+            return []
         wanted = op.outputs[min(position, len(op.outputs) - 1)]
-        for k, formal in enumerate(op.inputs):
-            if formal.type_name == wanted.type_name and self.has(k) and not _holds_many(wanted):
-                return self.input(k)
-        return None
+        if _holds_many(wanted):
+            return []
+        return [k for k, formal in enumerate(op.inputs) if formal.type_name == wanted.type_name]
 
     def shape(self, position: int) -> tuple[int | None, ...] | None:
         """The dimensions of an input, None for those that are not known; None when its rank is not."""

@@ -19,12 +19,11 @@ import onnx_ir as ir
 from onnxsmith.core.operator import Operator, operator
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.identity import is_random, value_number
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of, ir_dtype
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
-from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
+from onnxsmith.passes.typing_values import walked
 from onnxsmith.passes.values import Array, has_graphs, has_references
 from onnxsmith.types.value_types import TensorType
 
@@ -246,15 +245,8 @@ def _later(
 def _result_types(at: Attempt) -> list[tuple[ir.DataType, tuple[int, ...]]] | None:
     """Element type and shape of the results, from the content of the inputs; None where that does not say it."""
     node = at.node
-    imports = {each: at.edit.version(node, each) for each in {"", node.domain}}
-    walk = Walk({}, imports, {}, {}, State())
-    for value in node.inputs:
-        tensor = at.edit.tensor(value)
-        if value is not None and tensor is not None:
-            walk.known[value] = Weight(value.name or "", tensor).known
-    try:
-        walk.node(node)
-    except OnnxsmithError:
+    walk = walked(at.edit, node, {})
+    if walk is None:
         return None
     found: list[tuple[ir.DataType, tuple[int, ...]]] = []
     for value in node.outputs:

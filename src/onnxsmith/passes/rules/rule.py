@@ -14,6 +14,7 @@ from onnxsmith.passes.rules.match import Match
 from onnxsmith.passes.rules.parameters import RuleFunction, read_function, read_replacement
 from onnxsmith.passes.rules.pattern import Pattern
 from onnxsmith.passes.rules.recording import record_patterns, recorded
+from onnxsmith.source import Span
 from onnxsmith.types.value_types import AnyValueType
 
 #: A function of tensors.
@@ -163,51 +164,43 @@ def _check_used(function: RuleFunction, patterns: Sequence[Pattern]) -> None:
 
 def _check_parameters(function: RuleFunction, replacement: RuleFunction, pattern: Pattern) -> None:
     """Refuse a replacement whose parameters are not those of the pattern."""
+
+    def unlike(message: str, help: str) -> RuleError:
+        return _unlike(message, help, replacement, function.span)
+
     own = {each.name: each for each in replacement.parameters}
     for each in function.parameters:
         if each.name not in own:
-            raise (
-                RuleError(
-                    f"the pattern has the parameter '{each.name}', and the replacement has not",
-                    help="give both the same parameters, also those that the replacement does not use",
-                )
-                .locate(replacement.span)
-                .also(function.span, "the pattern")
+            raise unlike(
+                f"the pattern has the parameter '{each.name}', and the replacement has not",
+                "give both the same parameters, also those that the replacement does not use",
             )
         other = own[each.name]
         kinds = {each.role, other.role}
         if each.role != other.role and kinds != {"tensor", "constant"}:
-            raise (
-                RuleError(
-                    f"'{each.name}' is {_ROLES[each.role]} in the pattern and {_ROLES[other.role]} in the replacement",
-                    help="give both the same parameters",
-                )
-                .locate(replacement.span)
-                .also(function.span, "the pattern")
+            raise unlike(
+                f"'{each.name}' is {_ROLES[each.role]} in the pattern and {_ROLES[other.role]} in the replacement",
+                "give both the same parameters",
             )
         if each.role == "tensor" and other.role == "constant":
-            raise (
-                RuleError(
-                    f"'{each.name}' is a Constant in the replacement, and any tensor in the pattern",
-                    help=f"write {each.name}: Constant in the pattern, too",
-                )
-                .locate(replacement.span)
-                .also(function.span, "the pattern")
+            raise unlike(
+                f"'{each.name}' is a Constant in the replacement, and any tensor in the pattern",
+                f"write {each.name}: Constant in the pattern, too",
             )
     for name, each in own.items():
         if each.role != "rest" and name not in pattern.always_bound and not each.has_default:
             is_there = function.parameter(name) is not None
-            raise (
-                RuleError(
-                    f"the replacement has the parameter '{name}', which "
-                    + ("only some alternatives of the pattern have" if is_there else "the pattern has not"),
-                    help=f"give it a value for that case: {name}=None"
-                    if is_there
-                    else "give both the same parameters",
-                )
-                .locate(replacement.span)
-                .also(function.span, "the pattern")
+            raise unlike(
+                f"the replacement has the parameter '{name}', which "
+                + ("only some alternatives of the pattern have" if is_there else "the pattern has not"),
+                f"give it a value for that case: {name}=None"
+                if is_there
+                else "give both the same parameters",
             )
+
+
+def _unlike(message: str, help: str, replacement: RuleFunction, pattern: Span | None) -> RuleError:
+    return RuleError(message, help=help).locate(replacement.span).also(pattern, "the pattern")
 
 
 _ROLES = {
@@ -229,13 +222,11 @@ def _check_outputs(alternative: Alternative, replacement: RuleFunction) -> None:
         return
     pattern = alternative.pattern
     if len(given) != len(pattern.outputs):
-        raise (
-            RuleError(
-                f"the replacement returns {_count(len(given))}, and its pattern {_count(len(pattern.outputs))}",
-                help="return as many, in the same order",
-            )
-            .locate(replacement.span)
-            .also(pattern.span, "the pattern")
+        raise _unlike(
+            f"the replacement returns {_count(len(given))}, and its pattern {_count(len(pattern.outputs))}",
+            "return as many, in the same order",
+            replacement,
+            pattern.span,
         )
     for position, (wanted, each) in enumerate(zip(pattern.output_types, given, strict=True)):
         problem = contradiction(wanted, each.known.type)

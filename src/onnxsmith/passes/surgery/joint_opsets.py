@@ -5,9 +5,8 @@ That is the one of the older version, or where it has no form in the newer one, 
 
 from __future__ import annotations
 
-import warnings
-
-from onnxsmith.errors import ConvertedModelWarning, OpsetConflictError, VersionConversionError
+from onnxsmith.errors import OpsetConflictError, VersionConversionError
+from onnxsmith.graphs.opsets import warn_of_conversion
 from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.passes.surgery.holding import Held
@@ -50,8 +49,9 @@ def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
         except VersionConversionError as error:
             reasons.append(f"the {_ORDER[moved]} model in version {wanted}: {error.message}")
             continue
-        _note(
-            f"the {_ORDER[moved]} model is of {called} {versions[moved]}, and was converted to {wanted} to be joined"
+        warn_of_conversion(
+            f"the {_ORDER[moved]} model is of {called} {versions[moved]}, and was converted to {wanted} to be joined",
+            caller_span(),
         )
         return
     raise OpsetConflictError(
@@ -79,11 +79,3 @@ def _foreign(held: Held, domain: str) -> list[str]:
     return sorted(
         {f"{domain}.{node.op_type}" for node in nodes if node.op_identifier() not in held.ir.functions}
     )
-
-
-def _note(text: str) -> None:
-    span = caller_span()
-    if span is None or span.claimed_by:
-        warnings.warn(ConvertedModelWarning(text), stacklevel=2)
-    else:
-        warnings.warn_explicit(ConvertedModelWarning(text), None, span.file, span.line)

@@ -203,6 +203,15 @@ class Step(Attempt):
         """A vector of INT64."""
         return self.constant(np.array(list(numbers), np.int64), name)
 
+    def number_constant(self, number: float, dtype: ir.DataType, name: str = "constant") -> ir.Value:
+        """A number in an element type."""
+        return self.constant(np.array(number, dtype.numpy()), name)
+
+    def from_the_front(self, places: ir.Value, count: ir.Value) -> ir.Value:
+        """Places along so many, counted from the front where they are counted from the end."""
+        is_negative = self.op("Less", places, self.int_constant([0], "zero"))
+        return self.op("Where", is_negative, self.op("Add", places, count), places)
+
     def unsqueezed(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
         """A value with more dimensions of one."""
         if self.at < 13:

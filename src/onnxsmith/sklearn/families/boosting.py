@@ -36,7 +36,7 @@ from onnxsmith.sklearn.families.tree_tables import (
 )
 from onnxsmith.sklearn.families.trees import as_trees_see, predicted_places
 from onnxsmith.sklearn.table import NotCovered, converts, public_name
-from onnxsmith.sklearn.values import Fitted, Inner, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Given, Inner, Part, either, labels
 
 # -- what gradient boosting has in common ------------------------------------------------------------
 
@@ -120,6 +120,8 @@ def boosted_probabilities(loss: Inner, raw: Array) -> Array:
 
 _CLASSIFIER = "sklearn.ensemble.GradientBoostingClassifier"
 _REGRESSOR = "sklearn.ensemble.GradientBoostingRegressor"
+_HISTOGRAM_CLASSIFIER = "sklearn.ensemble.HistGradientBoostingClassifier"
+_ADA_CLASSIFIER = "sklearn.ensemble.AdaBoostClassifier"
 
 
 def _raw(estimator: Fitted, x: Array) -> Array:
@@ -167,15 +169,15 @@ def gradient_classes(estimator: Fitted, x: Array) -> Part:
     return labels(estimator.classes_, chosen)
 
 
-@converts(_CLASSIFIER, "predict_proba", inline=True)
-def gradient_probabilities(estimator: Fitted, x: Array) -> Array:
+@converts(_CLASSIFIER, _HISTOGRAM_CLASSIFIER, "predict_proba", inline=True)
+def gradient_probabilities(estimator: Fitted, x: Given) -> Array:
     """The loss's probabilities."""
     return boosted_probabilities(estimator._loss, call(estimator, "decision_function", x))
 
 
-@converts(_CLASSIFIER, "predict_log_proba", inline=True)
-def gradient_log_probabilities(estimator: Fitted, x: Array) -> Array:
-    """Their logarithm."""
+@converts(_CLASSIFIER, _ADA_CLASSIFIER, "predict_log_proba", inline=True)
+def log_probabilities(estimator: Fitted, x: Array) -> Array:
+    """The logarithm of the probabilities."""
     return log(call(estimator, "predict_proba", x))
 
 
@@ -212,7 +214,7 @@ def _votes(estimator: Fitted, x: Array) -> Array:
     return either(given[:, :, None] == asarray(names), shares, against * shares)
 
 
-@converts("sklearn.ensemble.AdaBoostClassifier", "decision_function")
+@converts(_ADA_CLASSIFIER, "decision_function")
 def ada_decision(estimator: Fitted, x: Array) -> Array:
     """The members' weighted votes; of two classes one number for each row."""
     if len(estimator.classes_) == 1:
@@ -221,27 +223,21 @@ def ada_decision(estimator: Fitted, x: Array) -> Array:
     return -found[:, 0] + found[:, 1] if len(estimator.classes_) == 2 else found
 
 
-@converts("sklearn.ensemble.AdaBoostClassifier", "predict", inline=True)
-def ada_classes(estimator: Fitted, x: Array) -> Part:
+@converts(_ADA_CLASSIFIER, _HISTOGRAM_CLASSIFIER, "predict", inline=True)
+def ada_classes(estimator: Fitted, x: Given) -> Part:
     """The class with the most; of two, the second above 0."""
     found = call(estimator, "decision_function", x)
     chosen = (found > 0).astype(np.int64) if found.ndim == 1 else argmax(found, axis=1)
     return labels(estimator.classes_, chosen)
 
 
-@converts("sklearn.ensemble.AdaBoostClassifier", "predict_proba", inline=True)
+@converts(_ADA_CLASSIFIER, "predict_proba", inline=True)
 def ada_probabilities(estimator: Fitted, x: Array) -> Array:
     """`softmax(votes / (classes - 1))`"""
     found = call(estimator, "decision_function", x)
     if found.ndim == 1:
         return softmax(stack([-found, found], axis=1) / 2.0)
     return softmax(found / float(len(estimator.classes_) - 1))
-
-
-@converts("sklearn.ensemble.AdaBoostClassifier", "predict_log_proba", inline=True)
-def ada_log_probabilities(estimator: Fitted, x: Array) -> Array:
-    """Their logarithm."""
-    return log(call(estimator, "predict_proba", x))
 
 
 @converts("sklearn.ensemble.AdaBoostRegressor", "predict")

@@ -6,10 +6,10 @@ import numpy as np
 
 from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, take
 from onnxsmith.sklearn.calling import call
-from onnxsmith.sklearn.families.boosting import boosted, boosted_probabilities, inverse_link
+from onnxsmith.sklearn.families.boosting import boosted, inverse_link
 from onnxsmith.sklearn.families.tree_tables import Numbers, TreeTable
 from onnxsmith.sklearn.table import converts
-from onnxsmith.sklearn.values import Fitted, Given, Inner, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Given, Inner, either
 
 _CLASSIFIER = "sklearn.ensemble.HistGradientBoostingClassifier"
 _REGRESSOR = "sklearn.ensemble.HistGradientBoostingRegressor"
@@ -128,17 +128,3 @@ def decision(estimator: Fitted, x: Given) -> Array:
     """The sum of all trees; of two classes one number for each row."""
     raw = _raw(estimator, x)
     return raw[:, 0] if raw.shape[1] == 1 else raw
-
-
-@converts(_CLASSIFIER, "predict", inline=True)
-def classes(estimator: Fitted, x: Given) -> Part:
-    """The class of the largest sum; of two, the second above 0."""
-    raw = call(estimator, "decision_function", x)
-    chosen = (raw > 0).astype(np.int64) if raw.ndim == 1 else argmax(raw, axis=1)
-    return labels(estimator.classes_, chosen)
-
-
-@converts(_CLASSIFIER, "predict_proba", inline=True)
-def probabilities(estimator: Fitted, x: Given) -> Array:
-    """The loss's probabilities."""
-    return boosted_probabilities(estimator._loss, call(estimator, "decision_function", x))

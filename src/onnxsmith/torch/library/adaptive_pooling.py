@@ -12,8 +12,9 @@ from onnxsmith.algorithms.reductions import mean_of
 from onnxsmith.algorithms.values import Size, constant, dtype_of, expand, product, rank_of
 from onnxsmith.core.value import Array
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.convolution import batched, unbatched
 from onnxsmith.torch.library.kinds import Translated
-from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
+from onnxsmith.torch.library.pooling import spatial_of
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType

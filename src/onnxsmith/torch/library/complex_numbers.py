@@ -63,11 +63,6 @@ def real_part(call: Call, x: Complex) -> Tensor:
     return x.real
 
 
-@translates("aten.real.default")
-def real_of_real(call: Call, x: Tensor) -> Tensor:
-    return x
-
-
 @translates_complex("aten.imag.default", "prims.imag.default")
 def imaginary_part(call: Call, x: Complex) -> Tensor:
     return x.imag
@@ -85,13 +80,9 @@ def conjugate(call: Call, x: Complex) -> Complex:
     return Complex(x.real, -x.imag)
 
 
-@translates(*CONJUGATES, *UNCHANGED)
-def unchanged(call: Call, x: Tensor) -> Tensor:
-    return x
-
-
+@translates(*CONJUGATES, *UNCHANGED, "aten.real.default")
 @translates_complex(*UNCHANGED)
-def resolved(call: Call, x: Complex) -> Complex:
+def unchanged(call: Call, x: Given) -> Given:
     return x
 
 

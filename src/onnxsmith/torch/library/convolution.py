@@ -21,6 +21,17 @@ def repeated(value: int | Sequence[int], count: int) -> list[int]:
     return values * count if len(values) == 1 else values
 
 
+def batched(x: Tensor, spatial: int) -> tuple[Tensor, bool]:
+    """A single sample as a batch of one, and whether it was single."""
+    is_single = rank_of(x) == spatial + 1
+    return (op.Unsqueeze(x, [0]) if is_single else x), is_single
+
+
+def unbatched(x: Tensor, is_single: bool) -> Tensor:
+    """The result of a batch of one as that of a single sample again."""
+    return op.Squeeze(x, [0]) if is_single else x
+
+
 @translates(
     *("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default"),
     *("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding"),
@@ -39,14 +50,12 @@ def conv(
     if call.overload.endswith(".padding") and isinstance(padding, int):
         padding = "valid"
     spatial = rank_of(weight) - 2
-    is_single = rank_of(x) == spatial + 1
-    if is_single:
-        x = op.Unsqueeze(x, [0])
+    x, is_single = batched(x, spatial)
     stride, dilation = repeated(stride, spatial), repeated(dilation, spatial)
     pads = _pads(call, padding, weight, dilation)
     outputs = call.output_shape()[-spatial:] if is_exact_only(dtype_of(x)) else None
     result = convolutions.convolve(x, weight, bias, stride, pads, dilation, groups, outputs)
-    return op.Squeeze(result, [0]) if is_single else result
+    return unbatched(result, is_single)
 
 
 def _pads(call: Call, padding: Counts | str, weight: Tensor, dilation: Sequence[int]) -> list[Size]:
@@ -93,15 +102,13 @@ def conv_transpose(
 ) -> Translated:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2
-    is_single = rank_of(x) == spatial + 1
-    if is_single:
-        x = op.Unsqueeze(x, [0])
+    x, is_single = batched(x, spatial)
     stride, padding, more, dilation = (
         repeated(each, spatial) for each in (stride, padding, output_padding, dilation)
     )
     outputs = call.output_shape()[-spatial:] if is_exact_only(dtype_of(x)) else None
     result = convolutions.transposed(x, weight, bias, stride, padding, more, dilation, groups, outputs)
-    return op.Squeeze(result, [0]) if is_single else result
+    return unbatched(result, is_single)
 
 
 COMPLEX = (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -11,25 +10,14 @@ import torch
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
-from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
-from onnxsmith.algorithms.values import Size, axis_of, cast, int64s, product
+from onnxsmith.algorithms.fourier import along, half_transform, real_transform, scale_of, transform
+from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.algorithms.values import Size, axis_of, cast, int64s
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.kinds import Given
 from onnxsmith.torch.library.registry import translates, translates_both, translates_complex
 from onnxsmith.types.dtypes import DType
-
-
-def along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
-    """A function of the last axis on another one."""
-    last = z.rank - 1
-    if axis == last:
-        return function(z)
-    order = list(range(z.rank))
-    order[axis], order[last] = last, axis
-    turned = function(z.map(op.Transpose, perm=order))
-    return turned.map(op.Transpose, perm=order)
 
 
 def resized(call: Call, z: Field, axis: int, count: Size) -> Field:
@@ -44,19 +32,19 @@ def resized(call: Call, z: Field, axis: int, count: Size) -> Field:
     return z.map(lambda part: op.Pad(part, int64s(pads), cast(0, z.dtype)))
 
 
+def _resized(call: Call, z: Field, dims: Sequence[int], counts: Sequence[Size]) -> Field:
+    for axis, count in zip(dims, counts, strict=True):
+        z = resized(call, z, axis, count)
+    return z
+
+
 def scaled(z: Field, counts: Sequence[Size], norm: str | None, inverse: bool) -> Field:
     """As `norm` says: the inverse is divided by the count unless told otherwise."""
-    root = norm == "ortho"
-    if not root and (norm == "forward") == inverse:
+    factor = scale_of(counts, norm, inverse)
+    if factor is None:
         return z
-    count = product(counts)
-    factor: TensorOrArray
-    if isinstance(count, int):
-        factor = cast(1 / (math.sqrt(count) if root else count) if count else 1.0, z.dtype)
-    else:
-        number = cast(count, DType.DOUBLE)
-        factor = cast(op.Reciprocal(op.Sqrt(number) if root else number), z.dtype)
-    return z.map(lambda part: part * factor)
+    scale = cast(factor, z.dtype)
+    return z.map(lambda part: part * scale)
 
 
 def _dims(rank: int, s: Sequence[Size] | None, dim: Sequence[int] | None) -> list[int]:
@@ -104,8 +92,7 @@ def fft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | Non
     z = operand(x, call.dtype)
     inverse = call.overload in BACKWARD
     dims, counts = _asked(call, z, s, dim)
-    for axis, count in zip(dims, counts, strict=True):
-        z = resized(call, z, axis, count)
+    z = _resized(call, z, dims, counts)
     return pair(scaled(_transformed(z, dims, counts, inverse), counts, norm, inverse))
 
 
@@ -114,8 +101,7 @@ def rfft(call: Call, x: Tensor, s: Sizes = None, dim: Dims = None, norm: str | N
     z = operand(x, call.dtype)
     inverse = call.overload in HALF_BACKWARD
     dims, counts = _asked(call, z, s, dim)
-    for axis, count in zip(dims, counts, strict=True):
-        z = resized(call, z, axis, count)
+    z = _resized(call, z, dims, counts)
     made = along(z, dims[-1], lambda each: half_transform(each.re, counts[-1], inverse))
     made = _transformed(made, dims[:-1], counts[:-1], inverse)
     return pair(scaled(made, counts, norm, inverse))
@@ -127,8 +113,7 @@ def irfft(call: Call, x: Given, s: Sizes = None, dim: Dims = None, norm: str | N
     inverse = call.overload in REAL_BACKWARD
     dims, counts = _asked(call, z, s, dim)
     counts[-1] = call.output_shape()[dims[-1]]
-    for axis, count in zip(dims, [*counts[:-1], counts[-1] // 2 + 1], strict=True):
-        z = resized(call, z, axis, count)
+    z = _resized(call, z, dims, [*counts[:-1], counts[-1] // 2 + 1])
     z = _transformed(z, dims[:-1], counts[:-1], inverse)
     # hfft takes the half spectrum of what it gives in conjugate: as the inverse's, forwards.
     made = along(z, dims[-1], lambda each: Field(real_transform(each, counts[-1], inverse)))
@@ -143,19 +128,22 @@ def _scaled_by(z: Field, normalization: int, counts: Sequence[Size]) -> Field:
     return scaled(z, counts, _SCALES[normalization], True)
 
 
-@translates_complex("aten._fft_c2c.default")
-def fft_c2c(call: Call, x: Complex, dim: Sequence[int], normalization: int, forward: bool) -> Complex:
+def _whole(call: Call, x: Given, dim: Sequence[int]) -> tuple[Field, list[int], list[Size]]:
+    """The numbers, the dimensions, and the sizes along them, which are not changed."""
     z = operand(x, call.dtype)
     dims = [axis_of(each, z.rank) for each in dim]
-    counts = [call.size(z.re, each) for each in dims]
+    return z, dims, [call.size(z.re, each) for each in dims]
+
+
+@translates_complex("aten._fft_c2c.default")
+def fft_c2c(call: Call, x: Complex, dim: Sequence[int], normalization: int, forward: bool) -> Complex:
+    z, dims, counts = _whole(call, x, dim)
     return pair(_scaled_by(_transformed(z, dims, counts, not forward), normalization, counts))
 
 
 @translates("aten._fft_r2c.default")
 def fft_r2c(call: Call, x: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Complex:
-    z = operand(x, call.dtype)
-    dims = [axis_of(each, z.rank) for each in dim]
-    counts = [call.size(z.re, each) for each in dims]
+    z, dims, counts = _whole(call, x, dim)
     last = counts[-1]
     made = along(
         z,
@@ -168,9 +156,8 @@ def fft_r2c(call: Call, x: Tensor, dim: Sequence[int], normalization: int, onesi
 
 @translates_complex("aten._fft_c2r.default")
 def fft_c2r(call: Call, x: Complex, dim: Sequence[int], normalization: int, last_dim_size: Size) -> Tensor:
-    z = operand(x, call.dtype)
-    dims = [axis_of(each, z.rank) for each in dim]
-    counts = [*(call.size(z.re, each) for each in dims[:-1]), last_dim_size]
+    z, dims, held = _whole(call, x, dim)
+    counts = [*held[:-1], last_dim_size]
     z = resized(call, z, dims[-1], last_dim_size // 2 + 1)
     z = _transformed(z, dims[:-1], counts[:-1], True)
     made = along(z, dims[-1], lambda each: Field(real_transform(each, last_dim_size, True)))

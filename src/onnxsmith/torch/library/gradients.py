@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms import convolution
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
-from onnxsmith.algorithms.values import Size, counted, dtype_of, rank_of
+from onnxsmith.algorithms.values import Size, counted, dtype_of, rank_of, with_last
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.kinds import Translated
@@ -109,9 +109,4 @@ def _covers(starts: Tensor, ends: Tensor, size: Size) -> Tensor:
 
 def _spread_over(x: Tensor, shares: TensorOrArray, axis: int) -> Tensor:
     """One dimension of windows as one of elements, by a matrix of (window, element)."""
-    order = list(range(rank_of(x)))
-    order[axis], order[-1] = order[-1], order[axis]
-    is_last = axis == rank_of(x) - 1
-    turned = x if is_last else op.Transpose(x, perm=order)
-    made = op.MatMul(turned, shares)
-    return made if is_last else op.Transpose(made, perm=order)
+    return with_last(op.MatMul(with_last(x, axis), shares), axis)

@@ -66,12 +66,6 @@ def sizes_in(fake: torch.Tensor) -> Sequence[TorchSize]:
     return fake.shape
 
 
-def as_torch_number(fake: Fake) -> SymbolicNumber | bool | int | float:
-    """The number that torch knows a value by."""
-    assert isinstance(fake, torch.SymInt | torch.SymFloat | torch.SymBool | int | float)
-    return fake
-
-
 class Subgraph(Protocol):
     """A graph that is an argument: the branch of a `cond`, the body of a loop."""
 

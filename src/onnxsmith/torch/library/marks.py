@@ -10,7 +10,7 @@ from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.grad import custom_gradient, stop_gradient
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
-from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.registry import translates_both
 from onnxsmith.torch.target import TorchTarget, active_target
 
 _T = TypeVar("_T")
@@ -91,11 +91,6 @@ def with_formula(
         return list(custom_gradient(forward)(backward)(*arguments, *results))
 
 
-@translates("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
-def detached(call: Call, x: Tensor) -> Translated:
-    return x if call.is_inside_decomposition else stopped(x)
-
-
-@translates_complex("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
-def detached_complex(call: Call, x: Given) -> Translated:
+@translates_both("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
+def detached(call: Call, x: Given) -> Translated:
     return x if call.is_inside_decomposition else stopped(x)

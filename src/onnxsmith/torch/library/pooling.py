@@ -23,22 +23,11 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.convolution import Counts, repeated
+from onnxsmith.torch.library.convolution import Counts, batched, repeated, unbatched
 from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
-
-
-def batched(x: Tensor, spatial: int) -> tuple[Tensor, bool]:
-    """A single sample as a batch of one, and whether it was single."""
-    is_single = rank_of(x) == spatial + 1
-    return (op.Unsqueeze(x, [0]) if is_single else x), is_single
-
-
-def unbatched(x: Tensor, is_single: bool) -> Tensor:
-    """The result of a batch of one as that of a single sample again."""
-    return op.Squeeze(x, [0]) if is_single else x
 
 
 def spatial_of(call: Call) -> int:

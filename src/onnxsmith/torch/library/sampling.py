@@ -8,8 +8,8 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import padded, unfolded, window_places
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.convolution import batched, unbatched
 from onnxsmith.torch.library.kinds import Translated
-from onnxsmith.torch.library.pooling import batched, unbatched
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
@@ -74,8 +74,7 @@ def col2im(
     stride: Sequence[int],
 ) -> Translated:
     """Columns as windows of an image, summed where they overlap."""
-    is_single = rank_of(x) == 2
-    x = op.Unsqueeze(x, [0]) if is_single else x
+    x, is_single = batched(x, 1)
     height, width = (size + 2 * around for size, around in zip(output_size, padding, strict=True))
     counts = [
         (size - step * (kernel - 1) - 1) // move + 1

@@ -9,7 +9,6 @@ import numpy as np
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import (
-    Numeric,
     Size,
     axis_of,
     dimensions_of,
@@ -33,23 +32,12 @@ NO_END = 9223372036854775807
 
 
 @translates(
-    "aten.view.default",
-    "aten.reshape.default",
-    "aten._unsafe_view.default",
-    "aten.view_copy.default",
+    *("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.view_copy.default"),
+    *("aten.view_as.default", "aten.reshape_as.default"),
+    *("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default"),
     lifts=True,
 )
-def view(call: Call, x: Tensor, size: Sequence[Size]) -> Translated:
-    return reshape(x, call.output_shape())
-
-
-@translates("aten.view_as.default", "aten.reshape_as.default", lifts=True)
-def view_as(call: Call, x: Tensor, other: Numeric) -> Translated:
-    return reshape(x, call.output_shape())
-
-
-@translates("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default", lifts=True)
-def flatten(call: Call, x: Tensor, *_: Argument) -> Translated:
+def view(call: Call, x: Tensor, *_: Argument) -> Translated:
     return reshape(x, call.output_shape())
 
 
@@ -100,13 +88,16 @@ def movedim(
     return x if order == sorted(order) else op.Transpose(x, perm=order)
 
 
-@translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)
-def expand(call: Call, x: Tensor, size: Sequence[Size]) -> Translated:
-    return expanded(x, call.output_shape())
-
-
-@translates("aten.expand_as.default", lifts=True)
-def expand_as(call: Call, x: Tensor, other: Numeric) -> Translated:
+@translates(
+    *(
+        "aten.expand.default",
+        "aten.expand_copy.default",
+        "aten.broadcast_to.default",
+        "aten.expand_as.default",
+    ),
+    lifts=True,
+)
+def expand(call: Call, x: Tensor, *_: Argument) -> Translated:
     return expanded(x, call.output_shape())
 
 

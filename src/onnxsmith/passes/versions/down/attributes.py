@@ -54,7 +54,7 @@ def floor_modulus_of_floats(step: Step) -> Answer:
     if step.axis(0, "fmod"):
         return AS_IT_IS
     left, right = step.required(0), step.required(1)
-    zero = step.constant(np.zeros((), dtype.numpy()), "zero")
+    zero = step.number_constant(0, dtype, "zero")
     (rest,) = step.with_inputs(fmod=1)
     other_side = step.op("Less", step.op("Mul", step.op("Sign", rest), step.op("Sign", right)), zero)
     moved = step.op("Where", other_side, step.op("Add", rest, right), rest)
@@ -102,7 +102,7 @@ def negative_from_the_end(step: Step) -> Answer:
     if known is not None and (known.astype(np.float64) >= 0).all():
         return AS_IT_IS
     dtype = step.dtype_of(0, "and it is compared with 0")
-    is_negative = step.op("Less", indices, step.constant(np.zeros((), dtype.numpy()), "zero"))
+    is_negative = step.op("Less", indices, step.number_constant(0, dtype, "zero"))
     size = step.op("Cast", depth, to=int(dtype))
     moved = step.op("Where", is_negative, step.op("Add", indices, size), indices)
     return step.again(moved, *step.node.inputs[1:])

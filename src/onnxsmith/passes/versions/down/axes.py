@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.rewriting.scopes import bodies_of
@@ -65,7 +64,7 @@ def indices_from_the_front(step: Step) -> Answer:
             )
         size = step.op("Gather", step.op("Shape", step.required(0)), step.constant(axis, "axis"))
         size = step.op("Cast", size, to=int(dtype))
-        zero = step.constant(np.zeros((), dtype.numpy()), "zero")
+        zero = step.number_constant(0, dtype, "zero")
         indices = step.op("Where", step.op("Less", indices, zero), step.op("Add", indices, size), indices)
         return step.again(step.input(0), indices, axis=axis)
     return AS_IT_IS if step.axis(0) >= 0 else step.with_inputs(axis=axis)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.values import float_attribute
@@ -21,7 +20,7 @@ def batch_statistics(step: Step) -> Answer:
     mean = step.reduced("ReduceMean", data, axes, keepdims=True)
     centred = step.op("Sub", data, mean)
     variance = step.reduced("ReduceMean", step.op("Mul", centred, centred), axes, keepdims=True)
-    epsilon = step.constant(np.array(float_attribute(step.node, "epsilon", 1e-5), dtype.numpy()), "epsilon")
+    epsilon = step.number_constant(float_attribute(step.node, "epsilon", 1e-5), dtype, "epsilon")
     normal = step.op("Div", centred, step.op("Sqrt", step.op("Add", variance, epsilon)))
     shape = step.int_constant([1, -1] + [1] * (count - 2), "shape")
     scale, bias = (step.op("Reshape", step.required(k), shape) for k in (1, 2))
@@ -30,11 +29,11 @@ def batch_statistics(step: Step) -> Answer:
     flat = step.int_constant([-1], "flat")
     for position, batch in zip(range(1, len(step.node.outputs)), (mean, variance), strict=False):
         kept = step.required(2 + position)
-        old = step.op("Mul", kept, step.constant(np.array(momentum, dtype.numpy()), "momentum"))
+        old = step.op("Mul", kept, step.number_constant(momentum, dtype, "momentum"))
         new = step.op(
             "Mul",
             step.op("Reshape", batch, flat),
-            step.constant(np.array(1 - momentum, dtype.numpy()), "momentum"),
+            step.number_constant(1 - momentum, dtype, "momentum"),
         )
         outputs.append(step.op("Add", old, new))
     return outputs

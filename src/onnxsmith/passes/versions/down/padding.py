@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
 from onnxsmith.passes.versions.step import Answer, Refusal, Step, down
@@ -13,19 +15,10 @@ def pads_of_all_axes(step: Step) -> Answer:
     count = step.rank_of(0, "and all axes are padded before opset 18")
     axes, pads = step.numbers(3), step.numbers(1)
     if axes is not None and pads is not None:
-        named = len(axes)
-        whole = [0] * (2 * count)
-        for k, axis in enumerate(axes):
-            whole[axis % count], whole[axis % count + count] = pads[k], pads[named + k]
-        return step.again(step.input(0), step.int_constant(whole, "pads"), step.input(2))
+        return step.again(step.input(0), _of_all(step, axes, pads, count), step.input(2))
     axis_values = step.op("Cast", step.required(3), to=int(ir.DataType.INT64))
     rank = step.int_constant([count], "rank")
-    front = step.op(
-        "Where",
-        step.op("Less", axis_values, step.int_constant([0], "zero")),
-        step.op("Add", axis_values, rank),
-        axis_values,
-    )
+    front = step.from_the_front(axis_values, rank)
     places = step.op("Concat", front, step.op("Add", front, rank), axis=0)
     nothing = step.int_constant([0] * (2 * count), "no_pads")
     whole_pads = step.op("ScatterElements", nothing, places, step.required(1))
@@ -46,10 +39,7 @@ def wrapped(step: Step) -> Answer:
             raise Refusal(
                 "its axes are computed when the model runs, and it wraps around", "make axes a constant"
             )
-        whole = [0] * (2 * count)
-        for k, axis in enumerate(axes):
-            whole[axis % count], whole[axis % count + count] = amounts[k], amounts[len(axes) + k]
-        pads = step.int_constant(whole, "pads")
+        pads = _of_all(step, axes, amounts, count)
     one = step.constant(1, "one")
     for axis in range(count):
         size = step.op("Gather", step.op("Shape", data), step.constant(axis, "axis"))
@@ -58,3 +48,11 @@ def wrapped(step: Step) -> Answer:
         places = step.op("Range", step.op("Neg", before), step.op("Add", size, after), one)
         data = step.op("Gather", data, step.op("Mod", places, size), axis=axis)
     return data
+
+
+def _of_all(step: Step, axes: Sequence[int], pads: Sequence[int], count: int) -> ir.Value:
+    """The pads of all axes, from those of some."""
+    whole = [0] * (2 * count)
+    for k, axis in enumerate(axes):
+        whole[axis % count], whole[axis % count + count] = pads[k], pads[len(axes) + k]
+    return step.int_constant(whole, "pads")

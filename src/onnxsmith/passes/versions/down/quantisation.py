@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.values import int_attribute
@@ -60,7 +59,7 @@ def _quantised_by_blocks(step: Step) -> Answer:
     moved = step.op("Round", number)
     if zero is not None:
         moved = step.op("Add", moved, step.op("Cast", _for_each_element(step, zero), to=int(dtype)))
-    bounds = [step.constant(np.array(each, dtype.numpy()), "bound") for each in limits]
+    bounds = [step.number_constant(each, dtype, "bound") for each in limits]
     return step.op("Cast", step.op("Clip", moved, *bounds), to=wanted)
 
 

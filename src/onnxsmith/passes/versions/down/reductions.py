@@ -55,12 +55,7 @@ def _one_by_one(step: Step, *, is_nothing: bool) -> Answer:
         )
     data, axes = step.required(0), step.required(1)
     count = step.rank_of(0, "and its axes are computed when the model runs")
-    front = step.op(
-        "Where",
-        step.op("Less", axes, step.int_constant([0], "zero")),
-        step.op("Add", axes, step.int_constant([count], "rank")),
-        axes,
-    )
+    front = step.from_the_front(axes, step.int_constant([count], "rank"))
     is_empty = step.op("Equal", step.op("Size", axes), step.constant(0, "zero"))
     if is_nothing:
         is_empty = None

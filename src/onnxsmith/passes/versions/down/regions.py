@@ -27,11 +27,11 @@ def regions_moved_by_half_a_pixel(step: Step) -> Answer:
         )
     data, regions, images = (step.required(each) for each in range(3))
     dtype = step.dtype_of(1, "and half a pixel is to be of it")
-    half = step.constant(np.array(0.5 / scale, dtype.numpy()), "half")
+    half = step.number_constant(0.5 / scale, dtype, "half")
     moved = step.op("Sub", regions, half)
     (large,) = step.again(data, moved, images, without=["coordinate_transformation_mode"])
     width, height = (_side(step, moved, each, dtype, scale) for each in (0, 1))
-    one = step.constant(np.array(1, dtype.numpy()), "one")
+    one = step.number_constant(1, dtype, "one")
     is_small = step.op("Less", step.op("Min", width.size, height.size), one)
     which = step.op("Transpose", step.op("NonZero", is_small), perm=[1, 0])
     places = step.op("Reshape", which, step.int_constant([-1]))
@@ -51,7 +51,7 @@ def _length(step: Step, shape: ir.Value, axis: int) -> ir.Value:
 
 def _side(step: Step, regions: ir.Value, position: int, dtype: ir.DataType, scale: float) -> _Side:
     """Where regions begin along one axis of the data, and how long they are, in elements."""
-    factor = step.constant(np.array(scale, dtype.numpy()), "scale")
+    factor = step.number_constant(scale, dtype, "scale")
     ends = [
         step.op("Gather", regions, step.constant(np.array(each, np.int64), "position"), axis=1)
         for each in (position, position + 2)

@@ -48,9 +48,7 @@ def scatter_elements(step: Step) -> Answer:
     column = step.int_constant([-1, 1], "column")
     size = step.op("Gather", step.op("Shape", data), step.int_constant([axis], "axis"))
     told = step.op("Reshape", step.op("Cast", indices, to=int(ir.DataType.INT64)), column)
-    told = step.op(
-        "Where", step.op("Less", told, step.int_constant([0], "zero")), step.op("Add", told, size), told
-    )
+    told = step.from_the_front(told, size)
     columns = [
         told if each == axis else step.op("Gather", standing, step.int_constant([each], "axis"), axis=1)
         for each in range(count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.versions.step import Answer, Step, down
@@ -57,4 +56,4 @@ def below_the_diagonal(step: Step) -> Answer:
         is_kept = step.op("Not", step.op("Greater", rows, counts[1]))
     else:
         is_kept = step.op("Not", step.op("Less", rows, counts[1]))
-    return step.op("Where", is_kept, data, step.constant(np.zeros((), dtype.numpy()), "nothing"))
+    return step.op("Where", is_kept, data, step.number_constant(0, dtype, "nothing"))

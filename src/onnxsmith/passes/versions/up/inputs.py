@@ -91,7 +91,7 @@ def pads_as_input(step: Step) -> Answer:
     if "value" in step.node.attributes:
         step.not_a_reference("value")
         dtype = step.dtype_of(0, "and its value is of that type")
-        value = step.constant(np.array(float_attribute(step.node, "value", 0.0), dtype.numpy()), "value")
+        value = step.number_constant(float_attribute(step.node, "value", 0.0), dtype, "value")
     return step.again(step.input(0), pads, value, without=["pads", "value"])
 
 

@@ -16,7 +16,7 @@ def negative_is_off(step: Step) -> Answer:
     if known is not None and (known.astype(np.float64) >= 0).all():
         return AS_IT_IS
     dtype = step.dtype_of(0, "and it is compared with 0")
-    is_negative = step.op("Less", indices, step.constant(np.zeros((), dtype.numpy()), "zero"))
+    is_negative = step.op("Less", indices, step.number_constant(0, dtype, "zero"))
     beyond = step.op("Cast", depth, to=int(dtype))
     return step.again(step.op("Where", is_negative, beyond, indices), *step.node.inputs[1:])
 
