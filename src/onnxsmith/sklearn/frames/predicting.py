@@ -12,12 +12,12 @@ import numpy as np
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.batches import Batches
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.sklearn.frames.signature import Signature, read_signature
 from onnxsmith.sklearn.rows import Elements, Rows
 
 
-def signature(model: Model) -> Signature:
+def signature(model: ModelLike) -> Signature:
     """The columns that a model takes, with their element types, and its outputs.
 
     >>> import numpy as np
@@ -28,7 +28,7 @@ def signature(model: Model) -> Signature:
     >>> onnxsmith.sklearn.signature(model).outputs
     (('predict', 'prediction'), ('predict_proba', 'probabilities'))
     """
-    return read_signature(model)
+    return read_signature(model_of(model, "signature"))
 
 
 def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
