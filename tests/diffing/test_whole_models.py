@@ -15,7 +15,7 @@ from onnxsmith import FLOAT, INT64, Model, diff, script, trace
 from onnxsmith import opset20 as op20
 from onnxsmith import opset21 as op
 from onnxsmith.diffing import Difference
-from onnxsmith.errors import AttributeTypeError
+from onnxsmith.errors import CallError
 from tests.diffing import graphs
 
 
@@ -238,8 +238,8 @@ def test_hostile_names_move_no_cursor() -> None:
 
 def test_wrong_words() -> None:
     model = trace(lambda a: op.Exp(a), FLOAT["N"])
-    with pytest.raises(AttributeTypeError, match="diff takes two models, not a str"):
-        diff(model, "b.onnx")
+    with pytest.raises(CallError, match="diff takes a model, not an int"):
+        diff(model, 3)  # type: ignore[arg-type]
 
 
 def held(kind: int, values: list[object]) -> Model:

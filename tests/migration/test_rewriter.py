@@ -15,7 +15,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, opset21, rewriter, trace
-from onnxsmith.errors import RuleError
+from onnxsmith.errors import CallError, RuleError
 from onnxsmith.rewriter import pattern
 
 HEADER = '<ir_version: 8, opset_import: ["": 18, "my.domain": 1]>'
@@ -416,7 +416,7 @@ def test_calls_that_are_refused() -> None:
     rule = pattern.RewriteRule(lambda op, x: op.Neg(op.Neg(x)), lambda op, x: op.Identity(x))
     with pytest.raises(RuleError, match="onnxscript's own"):
         rewriter.rewrite(model)
-    with pytest.raises(RuleError, match="needs a model first"):
+    with pytest.raises(CallError, match="rewrite takes a model, not a SimpleNamespace"):
         rewriter.rewrite(types.SimpleNamespace(), [rule])
     with pytest.raises(RuleError, match="not changed in place"):
         rule.apply_to_model(ir.serde.deserialize_model(model))

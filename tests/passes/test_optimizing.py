@@ -12,7 +12,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnxsmith
-from onnxsmith.errors import OnnxsmithError, VerificationError
+from onnxsmith.errors import CallError, OnnxsmithError, UnreadableModelError, VerificationError
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize, optimizing
@@ -184,10 +184,11 @@ def test_inputs_that_are_none_are_refused(given: Any, words: str) -> None:
         optimize(model, verify=given)
 
 
-def test_a_path_is_no_model() -> None:
-    with pytest.raises(OnnxsmithError, match="needs a Model, not a str") as caught:
-        optimize("m.onnx")  # type: ignore[arg-type]  # that is the mistake
-    assert "onnxsmith.load" in str(caught.value)
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(CallError, match="optimize takes a model, not an int"):
+        optimize(3)  # type: ignore[arg-type]  # that is the mistake
+    with pytest.raises(UnreadableModelError, match=r"cannot read 'nowhere\.onnx'"):
+        optimize("nowhere.onnx")
 
 
 @pytest.mark.parametrize("opset", [17, 21])

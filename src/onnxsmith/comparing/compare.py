@@ -26,7 +26,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
@@ -48,8 +48,8 @@ _LEAVES_WEIGHTS = MOVERS | {"Add", "Sub"}
 
 @model_boundary
 def compare(
-    model: Model | ScriptFunction,
-    other: Model | ScriptFunction | Way,
+    model: ModelLike | ScriptFunction,
+    other: ModelLike | ScriptFunction | Way,
     inputs: ModelInputs | None = None,
     *,
     rtol: float | None = None,
@@ -142,23 +142,19 @@ def _searched(sides: tuple[Side, Side], tolerance: Tolerance) -> Search:
     return searching.run()
 
 
-def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[Model, Engine]:
+def _run_as(given: ModelLike | ScriptFunction, first: Model | None) -> tuple[Model, Engine]:
     """A model, and how it is run: a script's own run calls operator after operator."""
-    told = cast(object, given)  # users may give anything
-    if isinstance(told, Model):
-        return told, "default"
-    if isinstance(told, ScriptFunction):
-        return told.to_model(), "single"
-    if isinstance(told, str) and told in _WAYS and first is not None:
-        return first, _WAYS[told]
-    ways = "" if first is None else ", 'reference' or 'unoptimized'"
-    what = repr(told) if isinstance(told, str) else described_type(type(told))
-    kind = AttributeValueError if isinstance(told, str) else AttributeTypeError
-    raise kind(
-        f"compare takes a model, a script{ways}, not {what}",
-        help="load a file with onnxsmith.load(path)",
-        culprit=0 if first is None else 1,
-    )
+    if isinstance(given, ScriptFunction):
+        return given.to_model(), "single"
+    if isinstance(given, str) and given in _WAYS and first is not None:
+        return first, _WAYS[given]
+    culprit = 0 if first is None else 1
+    if isinstance(given, str) and not Path(given).suffix and not Path(given).exists():
+        ways = "" if first is None else ", 'reference' or 'unoptimized'"
+        raise AttributeValueError(
+            f"compare takes a model, its file, a script{ways}, not {given!r}", culprit=culprit
+        )
+    return model_of(given, "compare", culprit), "default"
 
 
 def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import onnx
 import onnx_ir as ir
 
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs import beyond, files
+from onnxsmith.graphs import beyond
+from onnxsmith.graphs.given_models import read_given
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType
 
@@ -28,21 +27,19 @@ class Given:
 
 
 def read(model: Any) -> Given:
-    """The model behind a path, a proto, an onnx-ir model or one of ours."""
-    if isinstance(model, str | os.PathLike):
-        proto, place = files.read(cast("str | os.PathLike[str]", model))
-        held, types = beyond.from_proto(proto, repr(str(place)), place.parent)
-        return Given(held, place, types)
+    """The model that was given, in any form."""
     place: Path | None = None
     if isinstance(model, Model):
         place = model.place
         model = model.proto if model.is_proto_only else model.ir
-    if isinstance(model, onnx.ModelProto):
-        held, types = beyond.from_proto(model, "the ModelProto")
-        return Given(held, place, types)
+    given = read_given(model)
+    if given is not None:
+        folder = None if given.place is None else given.place.parent
+        held, types = beyond.from_proto(given.proto, given.called, folder)
+        return Given(held, given.place or place, types)
     if isinstance(model, ir.Model):
         return Given(model, place)
     raise DecompileError(
         f"decompile takes a model, not {type(model).__name__}",
-        help="give it a path, a ModelProto, an onnx_ir.Model or an onnxsmith.Model",
+        help="give it a Model, a path, bytes, an open file, a ModelProto or an onnx-ir model",
     )

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import boundary
 from onnxsmith.graphs.edits import Edit, NodeNote
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.inspection import Node, nodes_of
 from onnxsmith.view import Note, NoteKind, Overlay, Step
 
@@ -20,7 +20,7 @@ _LEGEND: dict[NoteKind, str] = {"removed": "left out", "changed": "became anothe
 
 
 @boundary
-def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
+def timeline(model: ModelLike, edits: Iterable[Edit]) -> Overlay:
     """The edits of a report as steps on the model that passes were given, one for each edit.
 
     A node that passes made on the way stands for the nodes of the model that it was made of. Edits in a row by which
@@ -33,6 +33,7 @@ def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
     >>> [list(step.notes) for step in overlay.steps]
     [['1']]
     """
+    model = model_of(model, "timeline")
     known: dict[_Key, list[str]] = {}
     for node in nodes_of(model):
         known.setdefault(_key_of(node), []).append(node.address)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from onnxsmith.diagnostics import clipped, described_type, printable
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.diffing.change import THINGS, Change, ChangedThing
 from onnxsmith.diffing.difference import Difference
 from onnxsmith.diffing.finding import Finder
-from onnxsmith.errors import AttributeTypeError
 from onnxsmith.graphs.held_model import read
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.inspection import nodes_of
 
@@ -19,7 +18,7 @@ _PROPERTIES = ("ir_version", "producer_name", "producer_version", "domain", "mod
 
 
 @model_boundary
-def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
+def diff(model: ModelLike, other: ModelLike, *, names: bool = False) -> Difference:
     """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
@@ -45,13 +44,8 @@ def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     >>> bool(diff(before, before))
     False
     """
-    for place, each in enumerate((model, other)):
-        if not isinstance(each, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-            raise AttributeTypeError(
-                f"diff takes two models, not {described_type(type(each))}",
-                help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
-                culprit=place,
-            )
+    model = model_of(model, "diff")
+    other = model_of(other, "diff", 1)
     nodes = nodes_of(model), nodes_of(other)
     finder = Finder(*nodes, names=names)
     finder.find()

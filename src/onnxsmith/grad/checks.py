@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 import numpy as np
-import onnx
 
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, LossError
-from onnxsmith.graphs.model import Model
-from onnxsmith.scripting.functions.definition import ScriptDefinition
-
-
-def check_model(given: object, name: str) -> None:
-    """Refuse what is no model, and say how to make one of it."""
-    if isinstance(given, Model):
-        return
-    shown = described_type(type(given))
-    advice = "trace, a script's to_model, and onnxsmith.load make one"
-    if isinstance(given, onnx.ModelProto):
-        advice = "onnxsmith.Model.from_proto(proto) is one"
-    elif isinstance(given, str | os.PathLike):
-        advice = "onnxsmith.load(path) is one"
-    elif isinstance(given, ScriptDefinition):
-        advice = "script.to_model() is one; grad(script) is the gradient of a script"
-    elif callable(given):
-        advice = "trace(function, FLOAT['N']) is one; grad(function) is the gradient of a function"
-    raise CallError(f"{name} needs a model, not {shown}", help=advice)
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, LossError
 
 
 def read_names(given: object, name: str, example: str) -> list[str]:

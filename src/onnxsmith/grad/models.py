@@ -21,7 +21,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.errors.telling import tell
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.checks import check_flags, check_model, read_names, refuse_twice
+from onnxsmith.grad.checks import check_flags, read_names, refuse_twice
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.operators import op
@@ -31,7 +31,7 @@ from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real, shape_of, tensor_of
 from onnxsmith.grad.target import GradientTarget, new_target, record_of
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.model import Model, recorded_model
+from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.value import made_value
@@ -45,7 +45,7 @@ OLDEST_OPSET = 18
 
 @model_boundary
 def gradient(
-    model: Model, *, wrt: str | Sequence[str], of: str | None = None, keep_nested_loops: bool = False
+    model: ModelLike, *, wrt: str | Sequence[str], of: str | None = None, keep_nested_loops: bool = False
 ) -> Model:
     """The model of a gradient: it has the inputs and outputs of `model`, and an output `NAME_grad` for each `wrt`.
 
@@ -64,7 +64,7 @@ def gradient(
     >>> step(np.float32([[1, 2]]), np.float32([3, 4]))
     (array(121., dtype=float32), array([22., 44.], dtype=float32))
     """
-    check_model(model, "gradient")
+    model = model_of(model, "gradient")
     check_flags(keep_nested_loops=keep_nested_loops)
     loss = _loss_name(model, of)
     given = in_new_opset(model)

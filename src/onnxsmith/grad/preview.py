@@ -15,10 +15,9 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import (
     AttributeValueError,
-    InputTypeError,
     NotDifferentiableError,
     UnknownNameError,
     boundary,
@@ -32,8 +31,9 @@ from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real, tensor_of
 from onnxsmith.grad.target import new_target, record_of
+from onnxsmith.graphs.given_models import read_given
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.model import Model, recorded_model
+from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes import tidy
@@ -44,7 +44,7 @@ TRAINING = "ai.onnx.preview.training"
 
 
 @boundary
-def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
+def expand_training(model: ModelLike, *, stage: int = 0) -> Model:
     """The model with the nodes of `ai.onnx.preview.training` as what they compute.
 
     Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
@@ -77,15 +77,11 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
     return Model(made)
 
 
-def _model(model: Model | onnx.ModelProto, stage: int) -> Model:
-    if isinstance(model, Model):
-        return model
-    if not isinstance(model, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-        raise InputTypeError(
-            f"expand_training needs a model or a ModelProto, not {described_type(type(model))}",
-            help="expand_training(onnx.load(path)) takes a file, with its training information",
-        )
-    return Model.from_proto(combined(model, stage))
+def _model(model: ModelLike, stage: int) -> Model:
+    read = None if isinstance(model, Model) else read_given(model)
+    if read is None:
+        return model_of(model, "expand_training")
+    return Model.from_proto(combined(read.proto, stage))
 
 
 class _Expansion:

@@ -22,14 +22,14 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.errors.telling import tell
-from onnxsmith.grad.checks import check_flags, check_loss, check_model, read_names, takes
+from onnxsmith.grad.checks import check_flags, check_loss, read_names, takes
 from onnxsmith.grad.losses import Loss, target_type, zeros_of
 from onnxsmith.grad.models import Differentiated, differentiated, in_new_opset
 from onnxsmith.grad.operators import op, several
 from onnxsmith.grad.optimizers import Optimizer
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
 from onnxsmith.passes import optimize
@@ -46,7 +46,7 @@ _MOST_SHOWN = 8
 
 @boundary
 def training_step(
-    model: Model,
+    model: ModelLike,
     loss: Loss | str,
     optimizer: Optimizer,
     *,
@@ -88,7 +88,7 @@ def training_step(
     array([[2.],
            [3.]], dtype=float32)
     """
-    check_model(model, "training_step")
+    model = model_of(model, "training_step")
     check_flags(keep_nested_loops=keep_nested_loops)
     state = trained_parameters.read_state(model.ir.metadata_props)
     predictions = [each.name for each in model.outputs if each.name not in state.values()]
@@ -198,7 +198,7 @@ def _refuse_names(model: Model, optimizer: Optimizer, *, has_target: bool) -> No
 
 
 @boundary
-def initial_state(model: Model, step: Model) -> dict[str, Array]:
+def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
 
     By name, in the order in which the step gives what follows.
@@ -211,8 +211,8 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
     ['weight', 'weight_momentum']
     """
-    check_model(model, "initial_state")
-    check_model(step, "initial_state")
+    model = model_of(model, "initial_state")
+    step = model_of(step, "initial_state", 1)
     held = model.ir.graph.initializers
     after = {each.name.removesuffix("_next") for each in step.outputs if each.name.endswith("_next")}
     state: dict[str, Array] = {}

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import onnx
 
@@ -40,6 +40,7 @@ from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file, check_model_file
+from onnxsmith.graphs.given_models import Unread, no_model, read_given
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
@@ -102,7 +103,7 @@ class Model:
         if not isinstance(cast(object, model), ir.Model):
             raise InputTypeError(
                 f"a Model is made of an onnx-ir model, not of {described_type(type(model))}",
-                help="Model.from_proto(proto) takes a ModelProto, and onnxsmith.load(path) a file",
+                help="onnxsmith.load takes a path, bytes, an open file or a ModelProto",
                 culprit=0,
             )
         self._hold(model)
@@ -123,8 +124,10 @@ class Model:
 
     @staticmethod
     @boundary
-    def load(path: str | os.PathLike[str]) -> Model:
+    def load(model: ModelLike) -> Model:
         """Read a model from a file. Weights in a file beside it are mapped into memory, not read.
+
+        The file is a path, an open file or its bytes; a ModelProto and an onnx-ir model become a `Model` as well.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, Model, trace
@@ -134,7 +137,7 @@ class Model:
         ...     Model.load(file).inputs[0].name
         'x'
         """
-        return _read(path)
+        return model_of(model, "load")
 
     @staticmethod
     @boundary
@@ -527,6 +530,13 @@ class Model:
             return text_of(held)
 
 
+if TYPE_CHECKING:
+    #: A model in any form: every function that takes a model takes these.
+    ModelLike: TypeAlias = Model | ir.Model | Unread
+else:
+    ModelLike = object  # its parts are not loaded for it
+
+
 def _recorded_port(value: ValueRecord) -> Port:
     return Port(value.name, UNKNOWN_TENSOR if value.type is None else value.type)
 
@@ -542,11 +552,18 @@ def recorded_model(record: ModelRecord) -> Model:
     return made
 
 
-def _read(path: str | os.PathLike[str]) -> Model:
-    proto, place = files.read(path)
-    model = _made(proto, repr(str(place)), place.parent)
-    model.place = place
-    return model
+def model_of(given: ModelLike, verb: str, culprit: int = 0) -> Model:
+    """The model that was given in any form. Raises CallError for what is none: the argument `culprit` of `verb`."""
+    if isinstance(given, Model):
+        return given
+    read = read_given(given)
+    if read is not None:
+        model = _made(read.proto, read.called, None if read.place is None else read.place.parent)
+        model.place = read.place
+        return model
+    if isinstance(given, ir.Model):
+        return Model(given)
+    raise no_model(given, verb, culprit)
 
 
 def _made(proto: onnx.ModelProto, called: str, folder: Path | None) -> Model:
@@ -595,8 +612,10 @@ def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Mode
 
 
 @boundary
-def load(path: str | os.PathLike[str]) -> Model:
+def load(model: ModelLike) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`.
+
+    An open file, the bytes of one, a ModelProto and an onnx-ir model become a `Model` as well.
 
     >>> import pathlib, tempfile
     >>> import onnxsmith
@@ -607,7 +626,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     ...     onnxsmith.load(file).inputs[0].name
     'x'
     """
-    return _read(path)
+    return model_of(model, "load")
 
 
 class RawModel(Model):

@@ -6,22 +6,37 @@ is then about the model. What the user's own functions raise is left alone, as i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from typing import cast
 
-from onnxsmith.errors import InvalidModelError
+import onnx
+
+from onnxsmith.errors import InvalidModelError, OnnxsmithError
 from onnxsmith.errors.boundary import boundary_with
 from onnxsmith.graphs import soundness
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 
 
 def _faulty_model(error: Exception, given: Iterable[object]) -> InvalidModelError | None:
     """The error for the first of the models that is not valid."""
     for each in given:
-        if isinstance(each, Model):
-            found = soundness.fault_of(each.proto if each.is_proto_only else each.ir, error)
-            if found is not None:
-                return found
+        model = _model(each)
+        found = model and soundness.fault_of(model.proto if model.is_proto_only else model.ir, error)
+        if found is not None:
+            return found
     return None
+
+
+def _model(given: object) -> Model | None:
+    if isinstance(given, Model):
+        return given
+    if not isinstance(given, str | os.PathLike | bytes | onnx.ModelProto):
+        return None
+    try:  # a text may be something else than the path of a model
+        return model_of(cast("ModelLike", given), "load")
+    except OnnxsmithError:
+        return None
 
 
 #: For functions that take models.

@@ -18,7 +18,7 @@ from onnxsmith.errors import AttributeTypeError
 from onnxsmith.graphs.elements import differing, read_only
 from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.rewriting.scopes import held_tensor, named_outputs
 from onnxsmith.graphs.sparse_tensor import SparseTensor
@@ -61,7 +61,7 @@ class _Different(Exception):
 
 
 @model_boundary
-def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
+def equals(model: ModelLike, other: ModelLike, *, names: bool = False) -> Equality:
     """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
     What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
@@ -75,6 +75,8 @@ def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
     >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
     not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
     """
+    model = model_of(model, "equals")
+    other = model_of(other, "equals", 1)
     if not isinstance(other, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
             f"equals takes another model, not {described_type(type(other))}",

@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnxsmith.costs import Count, Counting, bytes_of, is_control_flow, peak_bytes, unknown_size, weight_of
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.graphs.size_conditions import read as read_conditions
@@ -110,7 +110,7 @@ class Summary:
 
 
 @model_boundary
-def summary(model: Model, **sizes: int) -> Summary:
+def summary(model: ModelLike, **sizes: int) -> Summary:
     """Summarise a model: operators, parameters, bytes, and floating-point operations of a run.
 
     Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
@@ -133,6 +133,7 @@ def summary(model: Model, **sizes: int) -> Summary:
     MatMul        1    640
     Relu          1     80
     """
+    model = model_of(model, "summary")
     nodes = nodes_of(with_shapes(model, sizes) if sizes else model)
     held = weights_of(model)
     count = Counting()

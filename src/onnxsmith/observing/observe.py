@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, UnknownNameError
-from onnxsmith.graphs.model import Model, bound
+from onnxsmith.graphs.model import Model, ModelLike, bound, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Node, Nodes, nodes_of, weights_of
@@ -53,7 +53,7 @@ Wanted: TypeAlias = Collection[str] | Callable[[Node, str], bool]
 
 @model_boundary
 def observe(
-    model: Model,
+    model: ModelLike,
     batches: Iterable[ModelInputs],
     take: Callable[[Observation], object],
     wanted: Wanted | None = None,
@@ -78,6 +78,7 @@ def observe(
     0 relu [0. 0.]
     1 relu [1. 0.]
     """
+    model = model_of(model, "observe")
     chosen, budget = _chosen(model, wanted), memory_budget(memory)
     for number, inputs in enumerate(_checked_batches(batches)):
         asked, feeds = bound(model, inputs_by_name(model, inputs, culprit=1))
@@ -146,7 +147,7 @@ def _checked_batches(batches: Iterable[ModelInputs]) -> Iterable[ModelInputs]:
 
 
 @model_boundary
-def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
+def intermediate(model: ModelLike, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
     """Run the model as far as needed, and give values inside it by name.
 
     `inputs` are by name or in order. The names are those of values of the outermost graph. A value inside the body of
@@ -159,6 +160,7 @@ def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) 
     >>> model.intermediate([np.float32([-1, 1])], ["relu"])
     {'relu': array([0., 1.], dtype=float32)}
     """
+    model = model_of(model, "intermediate")
     wanted = list(dict.fromkeys(_checked_names(names)))
     given = inputs_by_name(model, inputs)
     nodes = nodes_of(model)

@@ -15,7 +15,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
@@ -53,7 +53,7 @@ from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
-from onnxsmith.passes.surgery.holding import Held, check_model, finished, read
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
 from onnxsmith.passes.values import fixed_shape
@@ -77,7 +77,7 @@ _FOLDING = (NamedRule("folded constant", fold),)
 
 @model_boundary
 def optimize(
-    model: Model,
+    model: ModelLike,
     *,
     inline: bool = True,
     opset: int | Literal["runtime", "keep"] = "runtime",
@@ -108,7 +108,7 @@ def optimize(
            1 x transpose of transpose
            1 x times one
     """
-    check_model(model, "optimize")
+    model = model_of(model, "optimize")
     _check_opset(opset)
     _check_unroll(unroll)
     _check_domains(domains)

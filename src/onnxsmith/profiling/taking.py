@@ -19,7 +19,7 @@ from onnxsmith.errors import (
     OnnxsmithError,
 )
 from onnxsmith.graphs.held_model import read
-from onnxsmith.graphs.model import Model, bound
+from onnxsmith.graphs.model import Model, ModelLike, bound, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import trials
@@ -48,7 +48,7 @@ _NAMELESS = Attribution((), is_inserted=True)
 
 @model_boundary
 def profile(
-    model: Model,
+    model: ModelLike,
     inputs: ModelInputs | None = None,
     *,
     runs: int = 10,
@@ -73,6 +73,7 @@ def profile(
     >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
     ('0', 16384)
     """
+    model = model_of(model, "profile")
     _check_count("runs", runs, 1)
     _check_count("warm_up", warm_up, 0)
     if not onnxruntime_api.is_available():

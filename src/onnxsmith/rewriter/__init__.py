@@ -11,9 +11,8 @@ from typing import TypeVar, cast
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError, boundary
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.passes.rules import rewrite as rewrite_model
 from onnxsmith.rewriter import pattern as pattern
 from onnxsmith.rewriter.pattern import MatchResult as MatchResult
@@ -21,7 +20,7 @@ from onnxsmith.rewriter.pattern import RewriteRule as RewriteRule
 from onnxsmith.rewriter.pattern import RewriteRuleClassBase as RewriteRuleClassBase
 from onnxsmith.rewriter.pattern import RewriteRuleSet as RewriteRuleSet
 
-#: A proto, a model of onnx-ir, or a `Model`, which checkers know by its stub.
+#: A proto, a model of onnx-ir, or a `Model`, which checkers know by its stub; a `Model` comes of a file.
 AnyModel = TypeVar("AnyModel")
 
 
@@ -43,7 +42,7 @@ def rewrite(
             "rewrite without rules applies onnxscript's own, which are not here",
             help="onnxsmith.optimize(model) applies those of onnxsmith",
         )
-    given = _model(model)
+    given = model_of(cast("ModelLike", model), "rewrite")
     rules = pattern_rewrite_rules
     if not isinstance(rules, RewriteRuleSet):
         if not rules:
@@ -58,26 +57,6 @@ def rewrite(
     result = rewrite_model(given, made)
     if problems:
         raise problems[0]
-    if isinstance(model, Model):
-        return cast("AnyModel", result)
-    return cast("AnyModel", result.proto if isinstance(model, onnx.ModelProto) else result.ir)
-
-
-def _model(given: object) -> Model:
-    if isinstance(given, Model):
-        return given
-    if isinstance(given, onnx.ModelProto):
-        return Model.from_proto(given)
-    if isinstance(given, ir.Model):
-        return Model(given)
-    raise RuleError(
-        f"rewrite needs a model first, not {described_type(type(given))}",
-        help="a ModelProto, an onnx-ir model, or a Model",
-    )
-
-
-__all__ = ["MatchResult", "RewriteRule", "RewriteRuleClassBase", "RewriteRuleSet", "pattern", "rewrite"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+    if isinstance(model, onnx.ModelProto):
+        return cast("AnyModel", result.proto)
+    return cast("AnyModel", result.ir if isinstance(model, ir.Model) else result)

@@ -17,7 +17,7 @@ from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import objection
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.ir_types import ir_dtype
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.origins import hand_down_origins
 from onnxsmith.graphs.report import PassedModel, Report
@@ -66,7 +66,7 @@ class RuntimeModel(PassedModel):
 
 
 @model_boundary
-def for_runtime(model: Model) -> RuntimeModel:
+def for_runtime(model: ModelLike) -> RuntimeModel:
     """The model as the installed ONNX Runtime gets it right, with a report of what was changed.
 
     Save it to run it where only ONNX Runtime is installed. The model itself stays as it is. What has no kernel is
@@ -82,6 +82,7 @@ def for_runtime(model: Model) -> RuntimeModel:
     ONNX Runtime ...: 1 change
       Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
     """
+    model = model_of(model, "for_runtime")
     if not onnxruntime_api.is_available():
         raise MissingDependencyError(
             "for_runtime needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'

@@ -12,7 +12,7 @@ from typing import get_args
 from onnxsmith.diagnostics import clipped, described_type, is_notebook, printable
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.graphs import beyond
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.inspection import weights_of
 from onnxsmith.view import notebook, writing
@@ -23,7 +23,7 @@ from onnxsmith.view.side_by_side import SideBySide
 
 @model_boundary
 def show(
-    model: Model,
+    model: ModelLike,
     path: str | os.PathLike[str] | None = None,
     *,
     source: bool = True,
@@ -48,6 +48,7 @@ def show(
     ...     model.show(f"{folder}/model.html").name
     'model.html'
     """
+    model = model_of(model, "show")
     shown = viewed(model, source=source, statistics=statistics, overlay=overlay)
     return _show(shown, path, overwrite=overwrite)
 

@@ -199,8 +199,8 @@ def test_an_unknown_criterion_is_refused(by: Any) -> None:
 def test_what_is_no_name_is_refused() -> None:
     with pytest.raises(AttributeValueError, match="by gave an int for the node MatMul"):
         outline(Model(transformer()), by=lambda node: 3)  # type: ignore[arg-type,return-value]
-    with pytest.raises(CallError, match="outline needs a Model"):
-        outline(transformer())  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="outline takes a model, not a list"):
+        outline([transformer()])  # type: ignore[arg-type]
 
 
 def test_an_error_of_the_users_function_is_the_users() -> None:

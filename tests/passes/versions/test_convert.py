@@ -428,9 +428,9 @@ def test_verification_names_a_node_that_means_something_else_now(monkeypatch: py
         model.convert_version(13, verify=True)
 
 
-def test_a_path_is_no_model() -> None:
-    with pytest.raises(errors.CallError, match="convert_version needs a Model, not a str"):
-        convert_version("m.onnx", 21)  # type: ignore[arg-type]  # that is the mistake
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(errors.CallError, match="convert_version takes a model, not an int"):
+        convert_version(21, 21)  # type: ignore[arg-type]  # that is the mistake
 
 
 def test_branches_of_several_shapes_have_no_form_before_opset_11() -> None:

@@ -3,16 +3,26 @@
 
 import enum
 import numpy as np
+import onnx
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from onnxsmith.opset._stubs.foreign import AnyIrPart
+from onnxsmith.opset._stubs.foreign import AnyIrPart, IrModel
 from onnxsmith.opset._stubs.functions import OnnxFunction
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import AnyValueType
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
+
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
 
 Way: TypeAlias = Literal['reference', 'unoptimized']
 
@@ -257,8 +267,8 @@ class Comparison:
     def _repr_html_(self) -> str: ...
 
 def compare(
-    model: Model | OnnxFunction,
-    other: Model | OnnxFunction | Way,
+    model: ModelLike | OnnxFunction,
+    other: ModelLike | OnnxFunction | Way,
     inputs: ModelInputs | None = None,
     *,
     rtol: float | None = None,

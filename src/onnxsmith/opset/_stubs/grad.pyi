@@ -3,8 +3,10 @@
 
 import numpy as np
 import onnx
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.annotations import Annotation
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -142,8 +144,17 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool =
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
     """
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
 def gradient(
-    model: Model,
+    model: ModelLike,
     *,
     wrt: str | Sequence[str],
     of: str | None = None,
@@ -207,7 +218,7 @@ def sgd(lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weig
     ('momentum',)
     """
 
-def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
+def expand_training(model: ModelLike, *, stage: int = 0) -> Model:
     """The model with the nodes of `ai.onnx.preview.training` as what they compute.
 
     Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
@@ -231,7 +242,7 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-def initial_state(model: Model, step: Model) -> dict[str, Array]:
+def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
 
     By name, in the order in which the step gives what follows.
@@ -251,7 +262,7 @@ class Loss(Protocol):
         """The loss, one number."""
 
 def training_step(
-    model: Model,
+    model: ModelLike,
     loss: Loss | str,
     optimizer: Optimizer,
     *,

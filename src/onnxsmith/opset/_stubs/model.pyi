@@ -20,6 +20,15 @@ class Port(NamedTuple):
     name: str
     type: AnyValueType
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
@@ -1101,8 +1110,10 @@ class Model:
     place: Path | None = ...
     def __init__(self, model: IrModel) -> None: ...
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Model:
+    def load(model: ModelLike) -> Model:
         """Read a model from a file. Weights in a file beside it are mapped into memory, not read.
+
+        The file is a path, an open file or its bytes; a ModelProto and an onnx-ir model become a `Model` as well.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, Model, trace
@@ -1368,7 +1379,7 @@ class Model:
         ...     pathlib.Path(module).suffix
         '.py'
         """
-    def equals(self, other: Model, *, names: bool = False) -> Equality:
+    def equals(self, other: ModelLike, *, names: bool = False) -> Equality:
         """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
         What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
@@ -1382,7 +1393,7 @@ class Model:
         >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
         not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
         """
-    def diff(self, other: Model, *, names: bool = False) -> Difference:
+    def diff(self, other: ModelLike, *, names: bool = False) -> Difference:
         """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
         Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
@@ -1699,7 +1710,7 @@ class Model:
         MatMul        1    640
         Relu          1     80
         """
-    def then(self, other: Model, map: Joints | None = None) -> Model:
+    def then(self, other: ModelLike, map: Joints | None = None) -> Model:
         """The model and another one as one: what this one gives, the other takes. The weights are shared.
 
         `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
@@ -1811,8 +1822,10 @@ class Model:
         array([1., 2.], dtype=float32)
         """
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(model: ModelLike) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`.
+
+    An open file, the bytes of one, a ModelProto and an onnx-ir model become a `Model` as well.
 
     >>> import pathlib, tempfile
     >>> import onnxsmith
@@ -1824,7 +1837,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     'x'
     """
 
-def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
+def diff(model: ModelLike, other: ModelLike, *, names: bool = False) -> Difference:
     """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
@@ -1852,7 +1865,7 @@ def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     """
 
 def optimize(
-    model: Model,
+    model: ModelLike,
     *,
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
@@ -1884,7 +1897,7 @@ def optimize(
            1 x times one
     """
 
-def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
+def outline(model: ModelLike, *, by: Criterion = 'repeats') -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
     `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
@@ -1932,7 +1945,7 @@ class MatchExplanation:
     reason: str
     text: str
 
-def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
+def explain_match(model: ModelLike, node: str, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
 
     >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
@@ -1945,7 +1958,7 @@ def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
           · x
     """
 
-def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
+def rewrite(model: ModelLike, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
@@ -1960,7 +1973,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
     twice: Add 'add' -> Mul 'mul_add'
     """
 
-def compose(*models: Model) -> Model:
+def compose(*models: ModelLike) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
 
     >>> from onnxsmith import FLOAT, compose, opset21 as op, trace
@@ -1970,7 +1983,7 @@ def compose(*models: Model) -> Model:
     """
 
 def convert_version(
-    model: Model,
+    model: ModelLike,
     version: GivenVersion | Mapping[str, GivenVersion],
     *,
     verify: bool | GivenInputs = False,

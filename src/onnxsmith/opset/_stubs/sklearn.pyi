@@ -2,9 +2,11 @@
 """What type checkers see of `onnxsmith.sklearn`."""
 
 import numpy as np
+import onnx
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.value_types import TensorType
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -106,6 +108,15 @@ def convert(
            [ 1.,  1.]])
     """
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
 Layout: TypeAlias = Literal['columns', 'matrix', 'texts', 'array']
 
 Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -139,7 +150,7 @@ class Signature:
     def to_json(self) -> str:
         """As text for the metadata of a model."""
 
-def signature(model: Model) -> Signature:
+def signature(model: ModelLike) -> Signature:
     """The columns that a model takes, with their element types, and its outputs.
 
     >>> import numpy as np
@@ -151,7 +162,7 @@ def signature(model: Model) -> Signature:
     (('predict', 'prediction'), ('predict_proba', 'probabilities'))
     """
 
-def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
+def from_onnx(model: ModelLike) -> Any:
     """The fitted estimator that a model was converted from.
 
     Linear models, scaling, encoding, trees, neighbours, and pipelines of these are estimators of their own classes

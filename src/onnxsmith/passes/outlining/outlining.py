@@ -11,7 +11,7 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeValueError
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.soundness import refuse_endless_calls
@@ -21,14 +21,14 @@ from onnxsmith.passes.outlining.part import Part, Scope
 from onnxsmith.passes.outlining.repeats import repeated_name, repeated_parts
 from onnxsmith.passes.outlining.scopes import all_scopes, function_name
 from onnxsmith.passes.outlining.wiring import Wiring, constant_attribute, is_in_order
-from onnxsmith.passes.surgery.holding import check_model, finished, read
+from onnxsmith.passes.surgery.holding import finished, read
 
 #: What says which nodes belong together.
 Criterion: TypeAlias = Literal["repeats", "scopes"] | Callable[[ir.Node], str | None]
 
 
 @model_boundary
-def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
+def outline(model: ModelLike, *, by: Criterion = "repeats") -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
     `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
@@ -53,7 +53,8 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     >>> [node.op_type for node in model.ir.graph]
     ['block', 'block', 'block']
     """
-    _check(model, by)
+    model = model_of(model, "outline")
+    _check(by)
     given = read(model)
     refuse_endless_calls(given.ir)
     names = _asked(by, given.graph) if callable(by) else []
@@ -81,8 +82,7 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     return with_report(finished(held), report, model)
 
 
-def _check(model: object, by: object) -> None:
-    check_model(model, "outline")
+def _check(by: object) -> None:
     if isinstance(by, type) or (not callable(by) and by not in ("repeats", "scopes")):
         raise AttributeValueError(
             f"by is 'repeats', 'scopes' or a function of a node, not {by!r}", culprit="by"

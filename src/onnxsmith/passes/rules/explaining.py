@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type, did_you_mean, printable
 from onnxsmith.errors import RuleError
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.applying import condition, prepared
@@ -28,7 +28,6 @@ from onnxsmith.passes.rules.pattern import (
     Result,
 )
 from onnxsmith.passes.rules.replacing import Refusal
-from onnxsmith.passes.rules.rewriting import check_model
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.typing_values import DeclaredTypes
 
@@ -85,7 +84,7 @@ def _copied(found: Bindings) -> Bindings:
 
 
 @model_boundary
-def explain_match(model: Model, node: str | NamedNode, rule: Rule) -> MatchExplanation:
+def explain_match(model: ModelLike, node: str | NamedNode, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
 
     A node of `model.nodes` is taken as well.
@@ -99,7 +98,7 @@ def explain_match(model: Model, node: str | NamedNode, rule: Rule) -> MatchExpla
         ✗ Neg: Abs 'abs' is no Neg
           · x
     """
-    check_model(model, "explain_match")
+    model = model_of(model, "explain_match")
     if not isinstance(rule, Rule):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         raise RuleError("explain_match needs a Rule last", help="explain_match(model, 'node', rule)")
     changed = model.ir.clone()

@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.ir_version import settle_ir_version
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.rewriting.scopes import called_functions
@@ -32,7 +32,9 @@ _MOST_ROUNDS = 20
 
 
 @model_boundary
-def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False) -> PassedModel:
+def rewrite(
+    model: ModelLike, rules: Rule | Sequence[Rule], *, verify: bool | GivenInputs = False
+) -> PassedModel:
     """The model with rules applied, wherever they match, until none matches any more.
 
     The given model stays as it is; the new one shares its weights, and its `report` says what became what. Graphs
@@ -46,8 +48,8 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
     >>> print(rewrite(model, [twice]).report.edits[0])
     twice: Add 'add' -> Mul 'mul_add'
     """
+    model = model_of(model, "rewrite")
     given = checked_rules(rules)
-    check_model(model, "rewrite")
     check_inputs(model, verify)
     result = _rewritten(model, given)
     verify_passes(
@@ -114,15 +116,6 @@ def checked_rules(rules: object) -> list[Rule]:
         if not isinstance(each, Rule):
             raise RuleError(f"rule {position} of the list is {described_type(type(each))}", help=help_text)
     return cast("list[Rule]", list(given))
-
-
-def check_model(model: object, what: str) -> None:
-    """Refuse what is no model."""
-    if not isinstance(model, Model):
-        raise RuleError(
-            f"{what} needs a Model first, not {described_type(type(model))}",
-            help=f"{what}(onnxsmith.load('m.onnx'), …)",
-        )
 
 
 class _Leftovers:

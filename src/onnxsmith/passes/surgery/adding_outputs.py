@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnxsmith.errors import DuplicateNameError
 from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.holding import finished, read, values_by_name
@@ -17,7 +17,7 @@ from onnxsmith.schema.inference.broadcasting import is_nothing
 
 
 @model_boundary
-def with_outputs(model: Model, *names: str | Iterable[str]) -> Model:
+def with_outputs(model: ModelLike, *names: str | Iterable[str]) -> Model:
     """The model with values inside it as outputs, after its own; nothing else of it changes.
 
     `*` in a name stands for any text: all results of nodes that match are outputs then. For a model with these outputs
@@ -29,6 +29,7 @@ def with_outputs(model: Model, *names: str | Iterable[str]) -> Model:
     >>> model.with_outputs("relu")
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], relu: FLOAT['N'], 2 nodes, opset 21
     """
+    model = model_of(model, "with_outputs")
     held = read(model).copy()
     graph = held.graph
     known = values_by_name(graph)

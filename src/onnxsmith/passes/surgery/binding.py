@@ -11,7 +11,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs import model_inputs
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.model import Model, Port
+from onnxsmith.graphs.model import Model, ModelLike, Port, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import described_inputs
 from onnxsmith.graphs.named_tensors import named_tensor
@@ -28,7 +28,9 @@ _INITIALIZERS_ARE_NO_INPUTS = 4
 
 
 @model_boundary
-def bind_inputs(model: Model, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> Model:
+def bind_inputs(
+    model: ModelLike, inputs: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike
+) -> Model:
     """The model with values for some of its inputs: they are initializers then, and no inputs any more.
 
     Inputs are given by name, or as a mapping where a name is no identifier. Dimensions that the values decide are those
@@ -40,6 +42,7 @@ def bind_inputs(model: Model, inputs: Mapping[str, ArrayLike] | None = None, /, 
     >>> model.bind_inputs(b=np.float32([1, 2, 3]))
     Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
     """
+    model = model_of(model, "bind_inputs")
     given = by_name(inputs, named, "bind_inputs")
     ports = {port.name: port for port in (*model.inputs, *model.optional_inputs)}
     tensors = {name: _tensor(model, ports, name, value) for name, value in given.items()}

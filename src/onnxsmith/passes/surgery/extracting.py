@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx_ir as ir
 
 from onnxsmith.errors import AnnotationError, CutError
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.rewriting.scopes import described_node
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
@@ -21,7 +21,7 @@ from onnxsmith.types.value_types import AnyValueType, TensorType, ValueType
 
 @model_boundary
 def extract(
-    model: Model,
+    model: ModelLike,
     inputs: str | Sequence[str] | Mapping[str, AnyValueType] | None = None,
     outputs: str | Sequence[str] | None = None,
 ) -> Model:
@@ -38,6 +38,7 @@ def extract(
     >>> model.extract(["relu", "b"], ["mul"])
     Model(relu: FLOAT['N'], b: FLOAT['N']) -> mul: FLOAT['N'], 1 node, opset 21
     """
+    model = model_of(model, "extract")
     held = read(model)
     graph = held.graph
     known = values_by_name(graph)

@@ -10,23 +10,12 @@ from collections.abc import Iterator, Mapping
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.held_model import Held as Held
 from onnxsmith.graphs.held_model import read as read
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
-
-
-def check_model(model: object, verb: str, more: str = "") -> None:
-    """Refuse what is no model; `more` is what an example of the verb's call has behind the model."""
-    if not isinstance(model, Model):
-        raise CallError(
-            f"{verb} needs a Model, not {described_type(type(model))}",
-            help=f"{verb}(onnxsmith.load('m.onnx'){more}); Model.from_proto takes a ModelProto",
-        )
 
 
 def finished(held: Held) -> Model:

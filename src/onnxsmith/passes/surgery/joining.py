@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, DuplicateNameError, JoinError
 from onnxsmith.graphs import size_conditions, trained_parameters
 from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.identity import IDENTICAL
 from onnxsmith.graphs.ir_types import type_to_ir
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.rewriting.scopes import roots_of
@@ -28,7 +27,7 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 
 
 @model_boundary
-def then(model: Model, other: Model, map: Joints | None = None) -> Model:
+def then(model: ModelLike, other: ModelLike, map: Joints | None = None) -> Model:
     """The model and another one as one: what this one gives, the other takes. The weights are shared.
 
     `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
@@ -45,12 +44,13 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     >>> first.then(second, map={"relu": ["b", "c"]})
     Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
     """
-    _check_model(other, "then", 0)
+    model = model_of(model, "then")
+    other = model_of(other, "then")
     return finished(_joined(read(model), read(other), map))
 
 
 @model_boundary
-def compose(*models: Model) -> Model:
+def compose(*models: ModelLike) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
 
     >>> from onnxsmith import FLOAT, compose, opset21 as op, trace
@@ -60,9 +60,7 @@ def compose(*models: Model) -> Model:
     """
     if not models:
         raise CallError("compose needs a model", help="compose(first, second)")
-    for position, each in enumerate(models):
-        _check_model(each, "compose", position)
-    first, *others = models
+    first, *others = (model_of(each, "compose", position) for position, each in enumerate(models))
     held = read(first).copy()
     for position, each in enumerate(others, 2):
         try:
@@ -74,14 +72,6 @@ def compose(*models: Model) -> Model:
                 )
             raise
     return finished(held)
-
-
-def _check_model(given: object, called: str, position: int) -> None:
-    if not isinstance(given, Model):
-        hint = "make a model of it first: .to_model()" if hasattr(given, "to_model") else None
-        raise CallError(
-            f"{called} takes models, not {described_type(type(given))}", help=hint, culprit=position
-        )
 
 
 def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = False) -> Held:

@@ -7,14 +7,14 @@ from typing import cast
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeTypeError, boundary
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.surgery.naming import by_name
 
 
 @boundary
 def with_metadata(
-    model: Model, metadata: Mapping[str, str | None] | None = None, /, **named: str | None
+    model: ModelLike, metadata: Mapping[str, str | None] | None = None, /, **named: str | None
 ) -> Model:
     """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
 
@@ -25,6 +25,7 @@ def with_metadata(
     >>> dict(model.with_metadata({"my.key": "1"}, author="somebody").metadata)
     {'my.key': '1', 'author': 'somebody'}
     """
+    model = model_of(model, "with_metadata")
     held = read(model).copy()
     for key, text in by_name(metadata, named, "with_metadata").items():
         told = cast(object, text)  # users may give anything

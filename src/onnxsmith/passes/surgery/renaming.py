@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.errors import CallError
 from onnxsmith.graphs import trained_parameters
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.surgery.naming import (
@@ -20,7 +20,7 @@ from onnxsmith.passes.surgery.naming import (
 
 @model_boundary
 def rename(
-    model: Model,
+    model: ModelLike,
     values: NewNames | None = None,
     *,
     inputs: NewNames | None = None,
@@ -41,6 +41,7 @@ def rename(
     >>> model.rename(prefix="first.")
     Model(first.a: FLOAT['N']) -> first.relu: FLOAT['N'], 1 node, opset 21
     """
+    model = model_of(model, "rename")
     if values is None and inputs is None and outputs is None and nodes is None and not prefix:
         raise CallError(
             "rename was told no names",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import CallError, InputTypeError, LiteralError, WeightError
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.rewriting.scopes import graphs_of
@@ -58,7 +58,7 @@ def _check_parameters(function: Callable[..., object]) -> None:
 
 @model_boundary
 def replace_weights(
-    model: Model, weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None]
+    model: ModelLike, weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None]
 ) -> Model:
     """The model with other values for some of its weights, of the same element type and shape.
 
@@ -77,6 +77,7 @@ def replace_weights(
     >>> model.replace_weights(lambda name, array: -array)(np.ones((1, 2), np.float32))
     array([[-1., -2.]], dtype=float32)
     """
+    model = model_of(model, "replace_weights")
     held = read(model).copy()
     known = holders(held)
     if callable(weights):

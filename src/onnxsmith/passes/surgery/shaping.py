@@ -19,7 +19,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of
 from onnxsmith.passes.surgery.constant_shapes import (
@@ -53,7 +53,7 @@ GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
 
 @model_boundary
 def with_shapes(
-    model: Model, shapes: Mapping[str, GivenShape] | None = None, /, **named: GivenShape
+    model: ModelLike, shapes: Mapping[str, GivenShape] | None = None, /, **named: GivenShape
 ) -> Model:
     """The model with other shapes, worked out through all of it; what cannot be is an error that names the node.
 
@@ -72,6 +72,7 @@ def with_shapes(
     >>> model.with_shapes(N=1, a=("N", None), b=(3, 8))
     Model(a: FLOAT[1, 3], b: FLOAT[3, 8]) -> relu: FLOAT[1, 8], 2 nodes, opset 21
     """
+    model = model_of(model, "with_shapes")
     given = by_name(shapes, named, "with_shapes")
     if not given:
         raise CallError("with_shapes was told no shapes", help='model.with_shapes(batch="N")')

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, CutError
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.dependencies import needed_for, reads
 from onnxsmith.passes.surgery.extracting import port_types
@@ -18,7 +18,7 @@ from onnxsmith.passes.surgery.part import part_of
 
 
 @model_boundary
-def split(model: Model, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
+def split(model: ModelLike, at: str | Sequence[str | Sequence[str]]) -> tuple[Model, ...]:
     """The model as two or more that chain: what one gives is what the next one takes, in the same order.
 
     `at` has a cut for each place between two of them: the name of a value, or several names for one cut. The model in
@@ -30,6 +30,7 @@ def split(model: Model, at: str | Sequence[str | Sequence[str]]) -> tuple[Model,
     >>> [[port.name for port in each.outputs] for each in model.split(["relu", "exp"])]
     [['relu', 'b'], ['exp', 'b'], ['mul']]
     """
+    model = model_of(model, "split")
     held = read(model)
     cuts = _cuts(held.graph, at)
     stages = _stages(held.graph, cuts)

@@ -10,14 +10,14 @@ import onnx_ir as ir
 
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, VersionConversionError
 from onnxsmith.graphs.ir_version import settle_ir_version
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.surgery.holding import Held, check_model, finished, read
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, runtime_limit, verify_passes
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
@@ -32,7 +32,7 @@ GivenVersion: TypeAlias = int | Literal["newest", "runtime"]
 
 @model_boundary
 def convert_version(
-    model: Model,
+    model: ModelLike,
     version: GivenVersion | Mapping[str, GivenVersion],
     *,
     verify: bool | GivenInputs = False,
@@ -54,7 +54,7 @@ def convert_version(
     >>> print(*newer.report.edits)
     axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
     """
-    check_model(model, "convert_version", ", 21")
+    model = model_of(model, "convert_version")
     targets = _targets(version)
     check_inputs(model, verify)
     result = _converted(model, targets)

@@ -12,14 +12,14 @@ import numpy as np
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.batches import Batches
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.sklearn.frames.signature import Signature, read_signature
 from onnxsmith.sklearn.rows import Elements, Rows
 
 
 @model_boundary
-def signature(model: Model) -> Signature:
+def signature(model: ModelLike) -> Signature:
     """The columns that a model takes, with their element types, and its outputs.
 
     >>> import numpy as np
@@ -30,7 +30,7 @@ def signature(model: Model) -> Signature:
     >>> onnxsmith.sklearn.signature(model).outputs
     (('predict', 'prediction'), ('predict_proba', 'probabilities'))
     """
-    return read_signature(model)
+    return read_signature(model_of(model, "signature"))
 
 
 @model_boundary

@@ -12,8 +12,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, PipelineError
+from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_inputs import COLUMNS_KEY
 from onnxsmith.sklearn.frames.reading import (
@@ -319,11 +318,6 @@ _HELD = "signature of its columns"
 
 def read_signature(model: Model) -> Signature:
     """The signature of a model; refused where it has none, or none that fits its inputs and outputs."""
-    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-        raise CallError(
-            f"a signature is that of a converted model, not of {described_type(type(model))}",
-            help="onnxsmith.sklearn.convert makes one; onnxsmith.load reads one",
-        )
     held = vars(model)
     if _HELD not in held:
         held[_HELD] = _read_once(model)

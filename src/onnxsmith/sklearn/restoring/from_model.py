@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from importlib.metadata import version
 from typing import Any
 
 from onnxsmith.errors import ModelWarning, PipelineError, boundary
-from onnxsmith.graphs.model import Model, load
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.sklearn.restoring.estimators import KEY, pipeline_of_json
 from onnxsmith.sklearn.restoring.values import Damaged
 from onnxsmith.sklearn.restoring.wrapping import OnnxPredictor, OnnxTransformer
 
 
 @boundary
-def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
+def from_onnx(model: ModelLike) -> Any:
     """The fitted estimator that a model was converted from.
 
     Linear models, scaling, encoding, trees, neighbours, and pipelines of these are estimators of their own classes
@@ -32,7 +31,7 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     >>> onnxsmith.sklearn.from_onnx(model)
     StandardScaler(with_std=False)
     """
-    opened = model if isinstance(model, Model) else load(model)
+    opened = model_of(model, "from_onnx")
     text = {each.key: each.value for each in opened.proto.metadata_props}.get(KEY)
     if text is None:
         return _run(opened)
