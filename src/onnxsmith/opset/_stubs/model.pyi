@@ -1918,6 +1918,13 @@ def either(*alternatives: Any) -> Any:
     Rule('relu': Relu)
     """
 
+_IrNode: TypeAlias = AnyIrPart
+
+class NamedNode(Protocol):
+    """A node of `model.nodes`."""
+    @property
+    def ir(self) -> _IrNode: ...
+
 @dataclass(frozen=True, slots=True)
 class MatchExplanation:
     """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both.
@@ -1932,8 +1939,10 @@ class MatchExplanation:
     reason: str
     text: str
 
-def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
+def explain_match(model: Model, node: str | NamedNode, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
+
+    A node of `model.nodes` is taken as well.
 
     >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
     >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
