@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
         raise WrongWordsError(message, shown.prog)
 
     def meant_by(self, word: str) -> str:
-        """What may be meant by a word that the command does not take, to be read behind it."""
+        """The meaning of a word that the command does not take, to be read behind it; empty where there is none."""
         options = [option for action in self._actions for option in action.option_strings]
         if not word.startswith("-") and "--against" in options:
             return f"; the other one is --against {word}"

@@ -32,7 +32,7 @@ from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
 
 
 def broken_rule(error: Exception, model: onnx.ModelProto, called: str) -> InvalidModelError:
-    """The error with the words of onnx's checker in one line; it names the input or output whose shape is missing."""
+    """The error with the words of onnx's checker in one line, and the input or output that has no shape."""
     text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
     words = " ".join(text.split()).replace(" ;", ";")
     return InvalidModelError(

@@ -138,8 +138,9 @@ def _chosen(model: Model, wanted: Wanted | None) -> Callable[[Node, str], bool]:
 def _checked_batches(batches: Iterable[ModelInputs]) -> Iterable[ModelInputs]:
     told = cast(object, batches)  # users may give anything
     if isinstance(told, Mapping | str | bytes | np.ndarray) or not isinstance(told, Iterable):
+        kind = cast(type, type(told))  # pyright: ignore[reportUnknownArgumentType]  # of whatever elements
         raise AttributeTypeError(
-            f"batches are the inputs of one run after the other, not {described_type(type(told))}",
+            f"batches are the inputs of one run after the other, not {described_type(kind)}",
             help='for a single run: observe(model, [{"x": array}], take)',
             culprit=1,
         )
