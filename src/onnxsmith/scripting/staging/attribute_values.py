@@ -15,7 +15,7 @@ from onnxsmith.core.semantics.number import Number, NumberKind, number
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import shown_class
+from onnxsmith.core.value import Operand, shown_class
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeParameterError
 from onnxsmith.schema.definition import AttributeReference, AttributeType
@@ -153,7 +153,7 @@ def _of_vector(name: str) -> Callable[..., Tensor]:
     """
     of_tensors = getattr(Tensor, name)
 
-    def operator(self: AttributeList, *others: object) -> Tensor:
+    def operator(self: AttributeList, *others: Operand) -> Tensor:
         if not any(
             hasattr(each, "dtype") and not isinstance(each, AttributeList | Number) for each in others
         ):
