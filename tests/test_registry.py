@@ -72,9 +72,9 @@ def test_what_is_registered_is_there_before_it_is_indexed(entries: Registry[str,
     assert list(entries)[-1] == "new"
 
 
-def test_what_is_added_to_a_key_imports_nothing(entries: Registry[str, int]) -> None:
-    assert entries.setdefault("new", 5) == entries.setdefault("new", 6) == 5
-    assert not {"shelf.left", "shelf.right"} & _loaded()
+def test_what_is_loaded_imports_nothing(entries: Registry[str, int]) -> None:
+    assert entries.loaded("one") is None
+    assert entries["one"] == entries.loaded("one") == 1
 
 
 def test_a_key_is_registered_once(entries: Registry[str, int]) -> None:

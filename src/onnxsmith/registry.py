@@ -19,8 +19,6 @@ V = TypeVar("V")
 class Registry(dict[K, V]):
     """A dict whose entries are imported on first lookup. Asking for its keys imports none of them.
 
-    `setdefault` is dict's own and imports nothing: with it, modules add to a key that has several entries.
-
     `package` has the modules that register entries, and `name` is the table of its `lazy_index`.
     """
 
@@ -55,6 +53,9 @@ class Registry(dict[K, V]):
         """The entry of a key, or the default."""
         found = super().get(key)
         return self[key] if found is None and key in self.index else default if found is None else found
+
+    #: The entry of a key if its module is imported, else the default. dict's own method: it imports nothing.
+    loaded = dict[K, V].get
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self.index

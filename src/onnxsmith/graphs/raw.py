@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, cast
 
 import onnx
@@ -174,6 +174,6 @@ def texts_of(proto: onnx.ModelProto) -> Iterator[str | bytes]:
                 yield from (attribute.name, attribute.ref_attr_name, attribute.doc_string)
 
 
-def _pairs(entries: Any) -> Iterator[str | bytes]:
+def _pairs(entries: Iterable[onnx.StringStringEntryProto]) -> Iterator[str | bytes]:
     for each in entries:
         yield from (each.key, each.value)

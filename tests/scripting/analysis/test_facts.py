@@ -81,13 +81,13 @@ def test_no_appending_statement_is_missed(name: str) -> None:
 def scanned(statement: ast.stmt, monkeypatch: pytest.MonkeyPatch) -> Facts:
     with monkeypatch.context() as patch:
         patch.setattr(facts, "_call_of_names", lambda _: None)
-        return FactTable([statement])[statement]
+        return FactTable([statement]).of[id(statement)]
 
 
 @pytest.mark.parametrize("text", CALLS.split("\n")[1:-1])
 def test_a_call_of_an_operator_is_known_without_a_scan(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (statement,) = ast.parse(text).body
-    found = FactTable([statement])[statement]
+    found = FactTable([statement]).of[id(statement)]
     expected = scanned(statement, monkeypatch)
     assert found.is_call
     assert not expected.is_call
@@ -98,4 +98,4 @@ def test_a_call_of_an_operator_is_known_without_a_scan(text: str, monkeypatch: p
 @pytest.mark.parametrize("text", NO_CALLS.split("\n")[1:-1])
 def test_other_statements_are_scanned(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (statement,) = ast.parse(text).body
-    assert FactTable([statement])[statement] == scanned(statement, monkeypatch)
+    assert FactTable([statement]).of[id(statement)] == scanned(statement, monkeypatch)

@@ -133,7 +133,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 #: Facts by domain, operator and family, the module that has them: several may know something of one operator.
-FACTS: Registry[tuple[str, str, str], list[Fact]] = Registry("onnxsmith.runtime.facts", "FACTS")
+FACTS: Registry[tuple[str, str, str], tuple[Fact, ...]] = Registry("onnxsmith.runtime.facts", "FACTS")
 #: Its facts come after those of others: the rewrite for text gives sizes, too.
 _LAST = "collecting"
 
@@ -210,7 +210,7 @@ def _adder(
             name = plain if len(listed) == 1 else f"{plain}-{operator.lower()}"
             made = Fact(name, operator, reason, remedy(function), shown, dtypes=concerned, **fields)
             key = (made.domain, operator, function.__module__.rpartition(".")[2])
-            FACTS.setdefault(key, []).append(made)
+            FACTS[key] = (*FACTS.loaded(key, ()), made)
         return function
 
     return add

@@ -213,8 +213,8 @@ _UNKNOWN = TensorType(None, None)
 Result: TypeAlias = tuple[Known, ...] | None
 Rule: TypeAlias = Callable[[Call], Result]
 
-#: (domain, name) -> (first version, first version it no longer holds for, rule), several
-RULES: Registry[tuple[str, str], list[tuple[int, int, Rule]]] = Registry(
+#: (domain, name) -> (first version, first version it no longer holds for, rule)
+RULES: Registry[tuple[str, str], tuple[tuple[int, int, Rule], ...]] = Registry(
     "onnxsmith.schema.inference.rules", "RULES"
 )
 
@@ -226,7 +226,8 @@ def rule(*names: str, since: int = 1, before: int = _NEVER, domain: str = "") ->
 
     def enter(function: Rule) -> Rule:
         for name in names:
-            RULES.setdefault((domain, name), []).append((since, before, function))
+            others = RULES.loaded((domain, name), ())
+            RULES[domain, name] = (*others, (since, before, function))
         return function
 
     return enter

@@ -136,7 +136,7 @@ class FactTable:
         self.has_walrus = False
         self._order: StatementOrder | None = None
         self._all_names: Names | None = None
-        #: True if a part has names of its own, or runs later; true if a script may not contain a part.
+        #: Whether a part has names of its own, or runs later; and if a look is needed for what a script cannot contain.
         self.has_scope = self.may_be_unsupported = False
         self.assigns = tuple(self._read(body))
 

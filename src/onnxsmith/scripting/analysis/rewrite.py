@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.names import assigned_names, declared_nonlocal, parameter_names
@@ -30,23 +30,9 @@ _COMPARE_HOOKS: dict[type[ast.cmpop], str] = {
 }
 
 
-class Position(TypedDict):
-    """The position of a node, as the classes of nodes take it."""
-
-    lineno: int
-    col_offset: int
-    end_lineno: int | None
-    end_col_offset: int | None
-
-
-def position_of(place: Any) -> Position:
+def position_of(place: ast.AST) -> dict[str, Any]:
     """The position of a node of the user's, for nodes that stand for it: `ast.Name(name, ast.Load(), **position)`."""
-    return {
-        "lineno": place.lineno,
-        "col_offset": place.col_offset,
-        "end_lineno": place.end_lineno,
-        "end_col_offset": place.end_col_offset,
-    }
+    return {name: getattr(place, name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
 
 
 def at(place: ast.AST, node: N) -> N:
