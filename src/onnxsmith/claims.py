@@ -16,7 +16,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextvars import ContextVar
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from onnxsmith.diagnostics import clipped, described_type, printable
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
@@ -45,17 +45,23 @@ def source_root(folder: str | os.PathLike[str]) -> Generator[None]:
     >>> with source_root("."):
     ...     pass  # load and run the model here
     """
-    if not isinstance(folder, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-        raise AttributeTypeError(
-            f"source_root takes a folder, not {described_type(type(folder))}"
-        ).locate_at_caller()
-    if not os.path.isdir(folder):
-        raise AttributeValueError(f"source_root: there is no folder {os.fspath(folder)!r}").locate_at_caller()
+    check_folder("source_root", folder)
     token = _root.set(os.path.realpath(folder))
     try:
         yield
     finally:
         _root.reset(token)
+
+
+def check_folder(called: str, folder: object) -> None:
+    """Refuse what is no folder that a user may name as a root."""
+    if not isinstance(folder, str | os.PathLike):
+        raise AttributeTypeError(
+            f"{called} takes a folder, not {described_type(type(folder))}"
+        ).locate_at_caller()
+    path = os.fspath(cast("str | os.PathLike[str]", folder))
+    if not os.path.isdir(path):
+        raise AttributeValueError(f"{called}: there is no folder {path!r}").locate_at_caller()
 
 
 def claimed_span(text: str, claimed_by: str) -> Span | None:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, cast
 
 import onnx
 
-from onnxsmith.diagnostics import clipped, described_type
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, ExternalDataError
+from onnxsmith.claims import check_folder
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import ExternalDataError
 from onnxsmith.graphs.lazy_ir import ir
 
 #: No system takes a longer path.
@@ -38,12 +39,7 @@ def data_root(folder: str | os.PathLike[str]) -> Generator[None]:
     >>> with data_root("."):
     ...     pass  # onnxsmith.load("snapshots/main/model.onnx")
     """
-    if not isinstance(folder, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-        raise AttributeTypeError(
-            f"data_root takes a folder, not {described_type(type(folder))}"
-        ).locate_at_caller()
-    if not os.path.isdir(folder):
-        raise AttributeValueError(f"data_root: there is no folder {os.fspath(folder)!r}").locate_at_caller()
+    check_folder("data_root", folder)
     token = _root.set(Path(folder).resolve())
     try:
         yield
