@@ -26,6 +26,9 @@ import numpy as np
 class Box:
     def __init__(self, a):
         self.a = a
+def bump(a):
+    a += 1
+    return a
 def program(x, n):
     w = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
 """
@@ -115,6 +118,8 @@ class _Writer:
         if self._draw.random() < (0.2 if self._is_script else 0.5):
             place = self._draw.choice(["[0]", "[-1]", "[1:]", "[...]"])
             return f"{target}{place} {self._draw.choice([operator, '='])} {value}"
+        if self._draw.random() < 0.2:
+            return f"bump({target})"
         return f"{target} {operator} {value}"
 
     def _rebind(self) -> str:

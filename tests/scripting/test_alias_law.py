@@ -205,9 +205,71 @@ def _chosen_in_place(x: FLOAT[3], n: INT64) -> Any:
     return w
 
 
+def _plus_one(a: Any) -> Any:
+    a += 1
+    return a
+
+
+def _scaled_total(a: Any, k: Any) -> Any:
+    a *= k
+    return a.sum()
+
+
+def _in_a_helper(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones(3, np.float32)
+    v = w
+    for _ in range(n):
+        w = _plus_one(w)
+    return x * v + w
+
+
+def _in_a_helper_after_another_array(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones(3, np.float32)
+    for _ in range(n):
+        w = w * 2
+        _plus_one(w)
+    return x * w
+
+
+def _in_a_helper_that_is_given_a_tensor(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones(3, np.float32)
+    total = x[0] * 0
+    for _ in range(n):
+        w = w + 1
+        total = total + _scaled_total(w, x[1])
+    return x * w + total
+
+
+def _in_an_inner_function(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones(3, np.float32)
+    v = w[1:]
+
+    def change(a):
+        a += x[0]
+
+    for _ in range(n):
+        change(w)
+    return x * v.sum()
+
+
+def _by_elements_of_the_model(x: FLOAT[3], n: INT64) -> Any:
+    w = np.zeros(3, np.float32)
+    v = w[1:]
+    w[0] = x[0]
+    w[1] += x[2]
+    v[1] = len(x)
+    w[n - 1] = 7.0
+    return x * w.sum() + v[1]
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        _in_a_helper,
+        _in_a_helper_after_another_array,
+        _in_a_helper_that_is_given_a_tensor,
+        _in_an_inner_function,
+        _by_elements_of_the_model,
         _chosen_alone,
         _chosen_beside_a_tensor,
         _chosen_in_place,

@@ -13,13 +13,16 @@ import numpy as np
 
 from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
+from onnxsmith.errors import TensorAssignmentError
 from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.scripting.staging.tracked_array import TrackedArray
-from onnxsmith.scripting.staging.watch import is_kept_unchanged, is_watched
+from onnxsmith.scripting.staging.watch import is_kept_unchanged, is_watched, refuse_change
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
@@ -100,6 +103,30 @@ def track(stager: Stager, arrays: Sequence[Array]) -> bool:
         if any(id(each) in places for each in arrays_of(value)):
             variables[name] = _replaced(value, places, memo)
     return True
+
+
+def followed(
+    stager: Stager, written: ast.expr, value: UserValue, parts_of_write: Sequence[UserValue]
+) -> UserValue:
+    """The object that an element is assigned to: a tracked array where one of numpy takes a value of the model."""
+    frame = stager.frame
+    if type(value) is not np.ndarray or frame.run.dialect.stages_all or not has_symbolic(parts_of_write):
+        return value
+    is_simple = isinstance(written, ast.Name) or (
+        isinstance(written, ast.Subscript)
+        and isinstance(written.value, ast.Name)
+        and isinstance(written.slice, ast.Constant)
+    )
+    array = value
+    if is_simple and has_array(array) and current_graph().depth == frame.depth and track(stager, [array]):
+        found = frame.evaluate(written)
+        if isinstance(found, TrackedArray):
+            return found
+    refuse_change(array)
+    raise TensorAssignmentError(
+        "an array of numpy takes a value here that only the model knows, and what else holds the array is not known",
+        help="make a tensor of it, w = op.Identity(w), and a new one of that: w = w.at[i].set(v)",
+    ).locate(frame.span(written))
 
 
 def _are_held_elsewhere(stager: Stager, bases: Sequence[Array]) -> bool:

@@ -21,6 +21,7 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.staging.array_tracking import followed
 from onnxsmith.scripting.staging.caught import as_raised, is_caught
 from onnxsmith.scripting.staging.items import Place, Rows, place_of, rows_written
 from onnxsmith.scripting.staging.raised import open_raises
@@ -181,6 +182,7 @@ def _assign_element(
 ) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
+        container = followed(stager, target.value, container, (index, value))
         if not isinstance(container, Rows):  # its columns keep a journal
             refuse_change(container)
         cast(Elements, container)[index] = value
@@ -262,8 +264,9 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
                 return
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
-            elements = cast(Elements, owner)
             with located(frame.span(statement.target)):
+                owner = followed(stager, container, owner, (key,))
+                elements = cast(Elements, owner)
                 current = elements[key]
                 if not isinstance(current, Carrier):
                     refuse_change(owner)
@@ -274,7 +277,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
                 return  # an array that was changed in place: what holds it, or what it is a part of, has the change
             with located(frame.span(statement.target)):
-                refuse_change(owner)
+                elements = cast(Elements, followed(stager, container, owner, (result,)))
+                refuse_change(cast(UserValue, elements))
                 elements[key] = result
         case ast.Attribute(value=holder, attr=name):
             owner = frame.evaluate(holder)

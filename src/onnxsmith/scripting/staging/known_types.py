@@ -157,7 +157,7 @@ def is_plain(kind: type) -> bool:
         return not issubclass(kind, _WITH_ATTRIBUTES) or is_library_class(kind)
     if _home(kind).startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
-    if issubclass(kind, type):  # its objects are classes, of the user's program if they are no library's
+    if type in kind.__mro__:  # its objects are classes, of the user's program if they are no library's
         return False
     if threading.local in kind.__mro__ or is_vectorized(kind):
         return False

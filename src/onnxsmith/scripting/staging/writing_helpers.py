@@ -33,7 +33,7 @@ def written_by_calls(frame: Frame, statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _called(frame: Frame, expression: ast.expr) -> object:
-    """What a call calls, as far as that is known without running anything."""
+    """The function that a call calls, as far as that is known without running anything."""
     if isinstance(expression, ast.Name):
         return _variable(frame, expression.id)
     if isinstance(expression, ast.Attribute):
