@@ -439,6 +439,23 @@ def test_derivatives_of_autograd_are_refused_with_strict():
     assert "leave out strict=True" in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_derivative_through_what_torch_does_not_record_is_refused():
+    class Forces(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.energy = nn.Linear(3, 1)
+
+        def forward(self, x):
+            with torch.enable_grad():
+                leaf = x.detach().requires_grad_()
+                return torch.autograd.grad(self.energy(leaf).sin().sum(), leaf)[0]
+
+    with pytest.raises(onnxsmith.errors.ExportError, match="cannot trace a derivative here") as caught:
+        onnxsmith.torch.export(Forces().eval(), (torch.ones(2, 3),))
+    assert "model.gradient(" in str(caught.value)
+
+
 class Curved(nn.Module):
     def __init__(self):
         super().__init__()

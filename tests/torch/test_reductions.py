@@ -85,6 +85,16 @@ def test_sums_of_integers_are_long(dtype: Any):
     agrees(lambda x: x.sum(0, dtype=torch.float32), x)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.bool])
+def test_differences_of_dynamic_sizes(dtype: Any):
+    def differences(x: Any) -> Any:
+        y = x.to(dtype)
+        return y.diff(dim=0), y.diff(3, prepend=y[:, :1], append=y[:, -1:] * 2), y.flatten().diff(2)
+
+    x = torch.tensor([[3.0, 7, 0], [5, 1, 0], [4, 4, 9], [0, 2, 1]])
+    agrees(differences, x, others=[(x[:1],), (x[:3],), (x[:0],)])
+
+
 @pytest.mark.parametrize("reduction", ["sum", "mean", "max", "min", "prod"])
 @pytest.mark.parametrize("initial", [None, 0.5])
 def test_segments(reduction: str, initial: float | None):

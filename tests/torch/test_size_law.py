@@ -58,6 +58,16 @@ def test_a_second_input_of_one_row_stays_one_where_torch_must_read_the_code():
     assert verdict.kind == "refused", verdict.text  # only sizes that are not the example's
 
 
+def test_a_line_of_code_that_torch_reads_has_the_whole_path_of_its_file():
+    def function(x):
+        return x.sum() if len(x) > 2 else x.mean()
+
+    use = Use(function)
+    with pytest.warns(NarrowedDimensionWarning) as told:
+        onnxsmith.torch.export(use.module(), use.arguments(5), dynamic_shapes=use.dynamic_shapes())
+    assert f" at {__file__}:{function.__code__.co_firstlineno + 1}," in str(told[0].message)
+
+
 def test_a_guard_about_two_sizes_leaves_both_dynamic():
     use = Use(JOINS["down and up"], lambda n: (rows(n), rows(n + 1)), ("n", "m"))
     verdict, is_dynamic = judge("down and up", use, 5)

@@ -115,8 +115,7 @@ def captured(
             best = loss, program
         if not any(best[0]):
             break
-        if way.is_strict is strict:  # torch shortens the names of files whose code it reads
-            places |= dict.fromkeys(_places(program))
+        places |= dict.fromkeys(_places(program))
     if best is None:
         assert first_error is not None
         if is_training and not any(each.requires_grad for each in module.parameters()):

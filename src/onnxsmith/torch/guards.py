@@ -34,6 +34,7 @@ from onnxsmith.torch.symbols import (
 #: Sizes at which a guard is tried; and those around each number that it mentions.
 _SAMPLE = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 1000, 1024, 4096)
 _MOST_TRIES = 5000
+_SYMBOLIC_SHAPES: Any = symbolic_shapes
 #: What stands before the path of a file in an installed package.
 SITE = f"site-packages{os.sep}"
 #: Functions of torch.nn.functional that raise an error for sizes, and do nothing else.
@@ -49,9 +50,11 @@ _CAPTURING = os.path.join(PACKAGE_DIRECTORY, "torch", "capturing.py")
 def located_guards() -> Generator[None]:
     """While a module is traced, have torch note the line of the module that each of its guards comes from.
 
-    torch notes its own line, and that of the module only if it runs the module's code itself (`strict`).
+    torch notes its own line, and that of the module only if it runs the module's code itself (`strict`). It then cuts
+    the path where it leaves that of torch, and one letter more where that is at the root.
     """
     environments, name = symbolic_shapes.ShapeEnv, "_get_sloc"
+    shown = _SYMBOLIC_SHAPES.format_frame
     inner: Callable[..., Any] = getattr(environments, name)
 
     def located(self: symbolic_shapes.ShapeEnv, framework_loc: str | None = None) -> Any:
@@ -60,10 +63,18 @@ def located_guards() -> Generator[None]:
         return found if found.maybe_user_loc else type(found)(found.framework_loc, _line_of_module(frame))
 
     setattr(environments, name, located)
+    _SYMBOLIC_SHAPES.format_frame = _line_in_full
     try:
         yield
     finally:
         setattr(environments, name, inner)
+        _SYMBOLIC_SHAPES.format_frame = shown
+
+
+def _line_in_full(frame: traceback.FrameSummary, *, base: str | None = None, line: bool = False) -> str:
+    """As torch writes a line, with the whole path of its file."""
+    code = f"{frame.line}  # " if line else ""
+    return f"{code}{frame.filename}:{frame.lineno} in {frame.name}"
 
 
 def _asking(frame: FrameType | None) -> traceback.FrameSummary | None:

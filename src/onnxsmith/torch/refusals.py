@@ -44,6 +44,8 @@ _ABOUT_STRUCTURE = (
     "Node keys mismatch",
     "Detected mismatch between",
 )
+#: What torch says where a tensor that it made, and did not record, is a constant of the program.
+_LEAKED = "a fake tensor in the exported program constant's list"
 #: The file of torch in which `torch.func.grad`, `vjp`, `jvp`, `jacrev`, `jacfwd` and `hessian` are.
 _DERIVATIVES = os.path.join("_functorch", "eager_transforms.py")
 _TRANSFORMS: Any = eager_transforms
@@ -160,6 +162,13 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
             # An AttributeError is about what torch itself is written in.
             reason = "" if isinstance(error, AttributeError) else f": {_first_paragraph(text)}"
             return _refused_derivative(reason).locate(place_of(error.__traceback__))
+        if _LEAKED in text:
+            return ExportError(
+                "torch.export cannot trace a derivative here: it reads a tensor that torch did not record, as "
+                "torch.autograd.grad through nn.Linear, tanh or softmax does",
+                help="export the value alone, and take its gradient from the model: "
+                'model.gradient(of="energy", wrt=["positions"])',
+            )
         return ExportError(
             f"torch.export cannot trace the module: {_first_paragraph(text) or type(error).__name__}",
             help=next(

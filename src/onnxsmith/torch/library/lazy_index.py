@@ -1086,6 +1086,7 @@ TRANSLATIONS: dict[str, str] = {
     "aten.std_mean.default": "reductions",
     "aten.cumsum.default": "reductions",
     "aten.cumprod.default": "reductions",
+    "aten.diff.default": "reductions",
     "aten.cummax.default": "reductions",
     "aten.cummin.default": "reductions",
     "aten.logcumsumexp.default": "reductions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from onnxsmith.algorithms import cumulative, extremes, reductions, segments
@@ -16,6 +17,7 @@ from onnxsmith.algorithms.values import (
     converted,
     dtype_of,
     flat,
+    int64s,
     rank_of,
 )
 from onnxsmith.graphs.value import SymbolicTensor
@@ -24,6 +26,7 @@ from onnxsmith.torch.library.kinds import Results, Translated
 from onnxsmith.torch.library.marks import is_training
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.sorting import alone
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -186,6 +189,25 @@ def cumsum(call: Call, x: Tensor, dim: int, *, dtype: torch.dtype | None = None)
 def cumprod(call: Call, x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     x = converted(x, call.dtype)
     return cumulative.cumprod(x, axis_of(dim, rank_of(x))) if rank_of(x) else x
+
+
+@translates("aten.diff.default")
+def diff(
+    call: Call,
+    x: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    axis = axis_of(dim, rank_of(x))
+    parts = [cast(each, call.dtype) for each in (prepend, x, append) if each is not None]
+    found = parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis)
+    for _ in range(n):
+        later = op.Slice(found, int64s([1]), int64s([np.iinfo(np.int64).max]), int64s([axis]))
+        earlier = op.Slice(found, int64s([0]), int64s([-1]), int64s([axis]))
+        found = op.Xor(later, earlier) if call.dtype is DType.BOOL else later - earlier
+    return found
 
 
 @translates("aten.cummax.default", "aten.cummin.default")
