@@ -328,6 +328,14 @@ def read_before_what_it_may_be_is_written_to(x):
     return total, y
 
 
+def an_open_size_beside_a_known_one(x):
+    turned = np.array([1.0, 0.5, 0.0, 0.25])
+    for value in x:
+        turned = np.concatenate([turned[:1], np.cross(turned[1:], np.array([value, 1.0, 2.0]))])
+    one, other = np.broadcast_arrays(turned[1:], np.zeros((2, 3)))
+    return turned, one + other
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     each
     for each in list(globals().values())
