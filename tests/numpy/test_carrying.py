@@ -567,17 +567,6 @@ def test_a_complex_number_of_pythons_beside_one_of_the_model_is_refused() -> Non
         xp.jit(turned)(np.ones(3))
 
 
-def test_text_that_becomes_a_complex_array_in_a_loop_is_named() -> None:
-    def last(x: Any) -> Any:
-        found = "none"
-        for i in range(len(x)):
-            found = x[i] * 1j
-        return found
-
-    with pytest.raises(LoopTypeError, match="'none' before an iteration and an array of complex128"):
-        xp.jit(last)(np.ones(3))
-
-
 def test_an_array_that_a_refused_path_wrote_to_is_as_it_was() -> None:
     @script
     def tried(x: DOUBLE["N"]):
