@@ -20,6 +20,7 @@ from onnxsmith.errors import (
     MutationError,
     OnnxsmithError,
     TensorAssignmentError,
+    TracedValueError,
 )
 
 SIZES = (4, 1, 7)
@@ -327,6 +328,14 @@ def read_before_what_it_may_be_is_written_to(x):
     return total, y
 
 
+def an_open_size_beside_a_known_one(x):
+    turned = np.array([1.0, 0.5, 0.0, 0.25])
+    for value in x:
+        turned = np.concatenate([turned[:1], np.cross(turned[1:], np.array([value, 1.0, 2.0]))])
+    one, other = np.broadcast_arrays(turned[1:], np.zeros((2, 3)))
+    return turned, one + other
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     each
     for each in list(globals().values())
@@ -537,6 +546,25 @@ def test_what_only_the_model_knows_is_refused_where_it_stands(
     span = caught.value.span
     assert span is not None
     assert linecache.getline(span.file, span.line).rstrip().endswith("# here")
+
+
+def test_a_complex_number_of_pythons_is_carried_and_becomes_an_array() -> None:
+    def transformed(x: Any, k: int = 1) -> Any:
+        total = 0j
+        for i in range(len(x)):
+            total += x[i] * np.exp(np.complex128(-2j) * np.pi * k * i / len(x))
+        return total
+
+    x = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(xp.jit(transformed)(x), transformed(x))
+
+
+def test_a_complex_number_of_pythons_beside_one_of_the_model_is_refused() -> None:
+    def turned(x: Any) -> Any:
+        return x * (2j * len(x))
+
+    with pytest.raises(TracedValueError, match=r"complex number 2j .*\n(.*\n)+.*np\.complex128\(2j\)"):
+        xp.jit(turned)(np.ones(3))
 
 
 def test_an_array_that_a_refused_path_wrote_to_is_as_it_was() -> None:

@@ -8,7 +8,7 @@ Called by the arrays themselves, which stand below the functions that compute wi
 
 from __future__ import annotations
 
-import math
+import cmath
 from typing import Any, cast
 
 import numpy as np
@@ -63,7 +63,7 @@ def adopted(x: Array, value: object) -> Array | None:
         return made if made is None or isinstance(value, np.ndarray) else made.as_number()
     if isinstance(value, Number):
         return _adopted_number(x, value)
-    if not isinstance(value, bool | int | float) or not _fits(value, x.dtype):
+    if not isinstance(value, bool | int | float | complex) or not _fits(value, x.dtype):
         return None
     made = Array(np.array(value, x.dtype)).as_number()
     if differs_from_python(x.dtype):
@@ -83,17 +83,18 @@ def _adopted_number(x: Array, value: Number) -> Array | None:
     return made
 
 
-def _fits(value: bool | float, dtype: NumpyDType) -> bool:
+def _fits(value: complex, dtype: NumpyDType) -> bool:
     """True if a Python number fits an element type."""
-    kind = "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+    whole = "b" if isinstance(value, bool) else "i" if isinstance(value, int) else None
+    kind = whole or ("f" if isinstance(value, float) else "c")
     if _KINDS.index(kind) > _KINDS.index(dtype.kind):
         return False
     if dtype.kind in "iu":
         info = np.iinfo(dtype.name)
-        return info.min <= value <= info.max
+        return info.min <= cast(int, value) <= info.max
     if dtype.kind == "b" or value != value:
         return True
     with np.errstate(over="ignore"):
         made = np.array(value, dtype)
     # A literal is rounded as every other beside an array is; one that has no such number at all would be infinity.
-    return bool(np.isfinite(made)) == math.isfinite(value)
+    return bool(np.isfinite(made)) == cmath.isfinite(value)

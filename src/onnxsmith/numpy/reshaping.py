@@ -440,7 +440,7 @@ def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
     if not given:
         return ()
     shape = broadcast_shapes(*[tuple(each.shape) for each in given])
-    if is_known(shape) and all(tuple(each.shape) == shape for each in given):
+    if is_known(shape) and all(is_known(each.shape) and tuple(each.shape) == shape for each in given):
         return tuple(given)  # as numpy, which gives them as they are
     made = tuple(broadcast_to(each, shape) for each in given)
     # Of no elements none stands for several.

@@ -9,12 +9,21 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import NMF
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import onnxsmith
@@ -49,6 +58,39 @@ def test_trees_take_no_number_beyond_float32() -> None:
         fitted.predict(X * 1e300)
     with pytest.raises(PipelineError, match="beyond float32"):
         model.predict(X * 1e300)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "value", "said"),
+    [
+        (NMF(2), -1e-3, "a negative number"),
+        (AdditiveChi2Sampler(), -5.0, "a negative number"),
+        (PowerTransformer("box-cox"), -1.0, "a negative number"),
+        (PowerTransformer("box-cox"), 0.0, "a zero"),
+        (FunctionTransformer(), -1.0, None),
+        (make_pipeline(MinMaxScaler(), StandardScaler()), 0.0, None),
+        (OneHotEncoder(), -2.0, None),  # which knows it
+        (PolynomialFeatures(2), 1e39, None),
+        (make_pipeline(PolynomialFeatures(2), StandardScaler()), 1e200, "square is beyond float64"),
+    ],
+)
+def test_numbers_of_a_range(estimator: Any, value: float, said: str | None) -> None:
+    data = np.abs(X[:, :2]) + 0.5
+    if isinstance(estimator, OneHotEncoder):
+        data = np.array([[-2.0, 1.0], [3.0, -2.0]])
+    fitted = estimator.fit(data)
+    model = convert(fitted, data)
+    rows = np.array([[value, 1.0]])
+    if said is None:
+        wanted = fitted.transform(rows)
+        np.testing.assert_allclose(
+            model.transform(rows), wanted.toarray() if hasattr(wanted, "toarray") else wanted
+        )
+        return
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"strictly positive|Negative|infinity"):
+        fitted.transform(rows)
+    with pytest.raises(PipelineError, match=said):
+        model.transform(rows)
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])

@@ -340,7 +340,15 @@ def _power_kind(exponent: Operand) -> NumberKind:
 
 
 def _no_container(other: Operand) -> Operand:
-    """A list or text beside a number is not an array: Python repeats it, as often as nobody knows yet."""
+    """A list or text beside a number is not an array: Python repeats it, as often as nobody knows yet.
+
+    Nor is there a complex number of Python's that only the model knows.
+    """
+    if isinstance(other, complex):
+        raise TracedValueError(
+            f"Python combines the complex number {other} with a number that only the model knows",
+            help=f"np.complex128({other}) makes it an array's number in numpy code, of complex128",
+        ).locate_at_caller()
     if isinstance(other, list | tuple | str):
         raise TracedValueError(
             f"Python combines a {type(cast(object, other)).__name__} with a number that only the model knows",

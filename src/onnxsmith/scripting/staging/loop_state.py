@@ -410,6 +410,8 @@ def _shown(state: State) -> str:
     if len(state.leaves) == 1 and not isinstance(form, tuple | list | dict):
         leaf = state.leaves[0]
         return f"a Python {leaf.number}" if leaf.number is not None else f"a {leaf.type.described}"
+    if isinstance(form, Shell):  # of several values, as complex arrays are
+        return f"an {form.like.described}"
     return (
         f"a {type(form).__name__} of {len(form)}"
         if isinstance(form, tuple | list | dict)

@@ -1,6 +1,7 @@
-"""Values that a pipeline refuses in its columns: NaN, infinity, missing text. `convert` tries each on the pipeline.
+"""Values that a pipeline refuses in its columns: NaN, infinity, negative numbers, missing text.
 
-A model computes with them, or with a text in their place; so `predict` and the like refuse what the pipeline would.
+`convert` tries each on the pipeline. A model computes with them, or with a text in their place; so `predict` and the
+like refuse what the pipeline would.
 """
 
 from __future__ import annotations
@@ -17,16 +18,25 @@ from onnxsmith.sklearn.missing import NAN_TEXT
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.sklearn.values import Fitted
 
-#: A number that trees, which compute in float32, do not take.
-_LARGE = 1e300
+#: Numbers that trees, which compute in float32, do not take; what squares its numbers takes the first.
+_LARGE, _HUGE = 1e39, 1e300
 #: As many columns are tried one at a time; what holds of all of them holds of the others.
 _MOST_COLUMNS = 32
 #: By kind, the values that are tried. A kind is refused where the pipeline raises for every one.
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "NaN": (np.nan,),
     "infinity": (np.inf,),
-    "a number beyond float32": (_LARGE,),
+    "a number beyond float32": (_LARGE, _HUGE),
+    "a number whose square is beyond float64": (_HUGE,),
 }
+#: The same of whole numbers and fractions. The least one tells it from the end of a range.
+_SIGNS: dict[str, tuple[Any, ...]] = {
+    "a negative number": (-1, -1000),
+    "a zero": (0,),
+}
+_LEAST_NEGATIVE = -1e-9
+#: What takes none of these refuses for another reason: it knows other categories, or another range.
+_POSITIVE = (1, 1000)
 _TEXTS: dict[str, tuple[Any, ...]] = {"a missing text": (None, np.nan)}
 
 
@@ -34,12 +44,17 @@ def found_in(elements: Elements, kind: str) -> Elements:
     """Where elements are of a kind that may be refused; of a kind that is not known, none are."""
     if elements.dtype == object:
         return np.asarray(elements == NAN_TEXT if kind in _TEXTS else np.zeros(elements.shape, bool))
+    if kind in _SIGNS and elements.dtype.kind in "iuf":
+        return np.asarray(elements == 0 if kind == "a zero" else elements < 0)
     if elements.dtype.kind != "f" or kind not in _NUMBERS:
         return np.zeros(elements.shape, bool)
     if kind == "NaN":
         return np.isnan(elements)
     infinite = np.isinf(elements)
-    return infinite if kind == "infinity" else (np.abs(elements) > np.finfo(np.float32).max) & ~infinite
+    if kind == "infinity":
+        return infinite
+    largest = float(np.finfo(np.float32).max) if "float32" in kind else float(np.finfo(np.float64).max) ** 0.5
+    return (np.abs(elements) > largest) & ~infinite
 
 
 def refused_kinds(
@@ -59,8 +74,16 @@ def refused_kinds(
     if is_refused((), None):
         return ()
     found: list[tuple[str, tuple[int, ...] | None]] = []
-    for prefix, tried in (("str", _TEXTS), ("float", _NUMBERS)):
-        places = [place for place, (_, kind) in enumerate(kinds) if kind.startswith(prefix)]
+    fractions = {
+        kind: (_LEAST_NEGATIVE, *values) if min(values) < 0 else values for kind, values in _SIGNS.items()
+    }
+    for prefixes, tried in (
+        (("str",), _TEXTS),
+        (("float",), _NUMBERS),
+        (("float",), fractions),
+        (("int", "uint"), _SIGNS),
+    ):
+        places = [place for place, (_, kind) in enumerate(kinds) if kind.startswith(prefixes)]
         some = (
             [places[k * len(places) // _MOST_COLUMNS] for k in range(_MOST_COLUMNS)]
             if len(places) > _MOST_COLUMNS
@@ -68,6 +91,8 @@ def refused_kinds(
         )
         for kind, values in tried.items():
             if not places or not all(is_refused(places, value) for value in values):
+                continue
+            if kind in _SIGNS and any(is_refused(places, value) for value in _POSITIVE):
                 continue
             refused = [each for each in some if all(is_refused([each], value) for value in values)]
             if len(refused) == len(some):
