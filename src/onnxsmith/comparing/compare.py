@@ -26,6 +26,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -202,12 +203,9 @@ def _folder(reproduce: str | os.PathLike[str] | None) -> Path | None:
         raise AttributeTypeError(
             f"reproduce is the path of a folder, not {described_type(type(told))}", culprit="reproduce"
         )
-    path = cast(object, os.fspath(cast("os.PathLike[str]", told)))
-    if not isinstance(path, str) or not path or "\0" in path:
-        raise AttributeValueError(
-            f"{clipped(repr(path), _LONGEST_SHOWN)} cannot be the path of a folder", culprit="reproduce"
-        )
-    return Path(path)
+    if not told:
+        raise AttributeValueError("'' cannot be the path of a folder", culprit="reproduce")
+    return path_of(cast(object, told))
 
 
 def _sides(

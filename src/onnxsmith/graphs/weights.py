@@ -21,6 +21,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import clipped, did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.ir_types import dimensions_of, ir_dtype, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
@@ -139,7 +140,7 @@ class Weights(Mapping[str, Weight]):
 
 def _beside(place: str | os.PathLike[str], module_file: str | None) -> Path:
     folder = Path() if module_file is None else Path(module_file).parent
-    return folder / os.fspath(place)
+    return folder / path_of(place)
 
 
 def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
