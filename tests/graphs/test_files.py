@@ -259,3 +259,10 @@ def test_a_path_that_no_file_has_is_refused(
     with pytest.raises(errors.OnnxsmithError):
         TAKING[taking](WRONG[wrong])
     assert {each.name for each in tmp_path.iterdir()} <= {"loop", "file"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(errors.UnreadableModelError, match="it is a pipe or a device"):
+        onnxsmith.load(tmp_path / "pipe")

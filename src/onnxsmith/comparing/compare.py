@@ -250,10 +250,10 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
         )
     if isinstance(inputs, Mapping):
         known = {port.name for port in (*model.inputs, *model.optional_inputs)}
-        unknown = next((name for name in inputs if name not in known), None)
-        if unknown is not None:
+        unknown = [name for name in inputs if name not in known]
+        if unknown:
             raise ModelInputError(
-                f"the model has no input '{clipped(str(unknown), _LONGEST_SHOWN)}'",
+                f"the model has no input '{clipped(str(unknown[0]), _LONGEST_SHOWN)}'",
                 help=described_inputs(model.inputs, model.optional_inputs),
                 culprit=2,
             )

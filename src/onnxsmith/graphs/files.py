@@ -356,6 +356,12 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
     """Read a model's file, without what lies beside it."""
     place = path_of(path)
     try:
+        mode = os.stat(place).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # to open a pipe waits for whoever writes to it
+            raise UnreadableModelError(
+                f"cannot read {str(place)!r}: it is a pipe or a device, and a model's file is read more than once",
+                help="write it to a file; on the command line `-` reads standard input",
+            )
         with open(place, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return parse(b"", f"{str(place)!r}"), place
