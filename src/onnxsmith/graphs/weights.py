@@ -207,7 +207,7 @@ def _elements(name: str, kind: TensorType, content: Any) -> np.ndarray[Any, Any]
 
 
 def _holds(dtype: DType, element: object) -> bool:
-    """Whether a number is of a kind that an element type has, and within the range of an integer type."""
+    """True if a number is of a kind that an element type has, and within the range of an integer type."""
     if dtype.kind == "complex" or isinstance(element, (complex, np.complexfloating)):
         return dtype.kind == "complex" and isinstance(element, (int, float, complex, np.number))
     if not isinstance(element, (int, float, np.bool_, np.integer, np.floating)):
