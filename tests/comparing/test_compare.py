@@ -290,6 +290,8 @@ def test_refusals() -> None:
         compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
     with pytest.raises(ModelInputError, match="the model has no input 'z'"):
         compare(model, model, {"z": X})
+    with pytest.raises(ModelInputError, match="the model has no input 'None'"):
+        compare(good(), good(), {None: X})  # type: ignore[dict-item]
 
 
 X4 = np.float32([1, 2, 3, 4])

@@ -311,3 +311,8 @@ def test_single_pieces_are_data_too() -> None:
         is_part = isinstance(piece, onnx.NodeProto)
         assert offences(onnxsmith.decompile(piece), is_part=is_part) == []
     assert "PWNED" not in builtins.__dict__
+
+
+def test_a_node_without_outputs_is_refused() -> None:
+    with pytest.raises(OnnxsmithError, match="has no outputs"):
+        onnxsmith.decompile(onnx.NodeProto())

@@ -1,7 +1,9 @@
 """Models on disk: whole or not at all, weights beside the model, nothing outside its folder."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -212,3 +214,55 @@ def test_large_weights_in_one_file(tmp_path: Path, is_ir: bool) -> None:
     if is_ir:
         assert value.const_value is not None
         assert value.const_value.raw is large  # type: ignore[attr-defined]
+
+
+class Unreadable:
+    """Something that says it is a path, and gives no text."""
+
+    def __fspath__(self) -> Any:
+        return 3
+
+
+#: Whatever takes the path of a file or folder that it writes, or reads.
+TAKING: dict[str, Callable[[Any], object]] = {
+    "load": onnxsmith.load,
+    "save": lambda place: make_model().save(place, overwrite=True),
+    "data": lambda name: make_model().save("m.onnx", external_data=name, overwrite=True),
+    "show": lambda place: make_model().show(place),
+    "module": lambda place: onnxsmith.decompile_to(make_model(), place, weights="inline"),
+    "decompile": onnxsmith.decompile,
+    "weights": lambda place: len(onnxsmith.Weights(place)),
+    "reproduce": lambda place: onnxsmith.compare(
+        trace(opset21.Relu, FLOAT[2]), trace(opset21.Abs, FLOAT[2]), {"x": -X[0, :2]}, reproduce=place
+    ),
+}
+#: No file has such a path, or none can be written there.
+WRONG: dict[str, Any] = {
+    "long": "n" * 300,
+    "loop": "loop",
+    "zero": "a\0b",
+    "surrogate": "\ud800",
+    "number": 3,
+    "unreadable": Unreadable(),
+    "in a file": "file/x",
+}
+
+
+@pytest.mark.parametrize("taking", TAKING)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_path_that_no_file_has_is_refused(
+    taking: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(errors.OnnxsmithError):
+        TAKING[taking](WRONG[wrong])
+    assert {each.name for each in tmp_path.iterdir()} <= {"loop", "file"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(errors.UnreadableModelError, match="it is a pipe or a device"):
+        onnxsmith.load(tmp_path / "pipe")

@@ -284,3 +284,10 @@ def test_an_object_is_no_result(result: Any) -> None:
         trace(lambda x: result, FLOAT)
     with pytest.raises(errors.TraceError, match="result 1 of the function is"):
         trace(lambda x: (x, result), FLOAT)
+
+
+def test_options_of_other_kinds_are_refused() -> None:
+    with pytest.raises(errors.AttributeValueError, match="opset_version=True is not there"):
+        trace(op.Relu, FLOAT[2], opset_version=True)
+    with pytest.raises(errors.TraceError, match="input_names renames '1', and there is none"):
+        trace(op.Relu, FLOAT[2], input_names={1: "a"})  # type: ignore[dict-item]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], draw: Draw) -> A
 def _is_file(text: str) -> bool:
     """True if a text names a file; one that is too long to be a name does not."""
     try:
-        return Path(text).is_file()
+        return os.path.isfile(Path(text))
     except (OSError, ValueError):
         return False
 
@@ -173,7 +174,7 @@ class OutputFolder:
         np.save(content, array.astype(str) if array.dtype == object else array, allow_pickle=False)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not self.overwrite and place.exists() and place.read_bytes() != content.getvalue():
+            if not self.overwrite and os.path.exists(place) and place.read_bytes() != content.getvalue():
                 raise refuse(place, "holds something else", "write to another folder")
         except OSError as error:
             if isinstance(error, ModelWriteError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -54,4 +55,6 @@ def _write(word: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]
 
 def _written_in(folder: Path) -> dict[Path, int]:
     """When the weights there were written: a file that stays as it was is of another model."""
+    if not os.path.isdir(folder):
+        return {}
     return {each: each.stat().st_mtime_ns for each in folder.glob("*.safetensors")}

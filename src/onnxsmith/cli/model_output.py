@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -77,4 +78,4 @@ def _said_again(caught: Sequence[warnings.WarningMessage]) -> list[str]:
 
 
 def _written_at(path: Path) -> int | None:
-    return path.stat().st_mtime_ns if path.exists() else None
+    return path.stat().st_mtime_ns if os.path.exists(path) else None

@@ -38,7 +38,11 @@ def load_program(name: str) -> ModuleType:
 
 def _loaded(name: str) -> ModuleType:
     path = Path(name)
-    if path.suffix != ".py" and not path.exists() and all(part.isidentifier() for part in name.split(".")):
+    if (
+        path.suffix != ".py"
+        and not os.path.exists(path)
+        and all(part.isidentifier() for part in name.split("."))
+    ):
         sys.path.insert(0, os.getcwd())
         try:
             return importlib.import_module(name)
@@ -46,7 +50,7 @@ def _loaded(name: str) -> ModuleType:
             if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
                 raise Usage(f"there is no module {name}") from None
             raise
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Usage(f"there is no file {name}")
     return _run_file(path)
 
@@ -92,7 +96,7 @@ def find_object(module: ModuleType, dotted: str, file: str) -> Any:
 
 def is_program(word: str) -> bool:
     """True if a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
-    return ".py" in word and (word.endswith(".py") or not Path(word).exists())
+    return ".py" in word and (word.endswith(".py") or not os.path.exists(Path(word)))
 
 
 def model_or_script(word: str) -> Model | ScriptFunction:

@@ -26,6 +26,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
@@ -182,12 +183,9 @@ def _folder(reproduce: str | os.PathLike[str] | None) -> Path | None:
         raise AttributeTypeError(
             f"reproduce is the path of a folder, not {described_type(type(told))}", culprit="reproduce"
         )
-    path = cast(object, os.fspath(cast("os.PathLike[str]", told)))
-    if not isinstance(path, str) or not path or "\0" in path:
-        raise AttributeValueError(
-            f"{clipped(repr(path), _LONGEST_SHOWN)} cannot be the path of a folder", culprit="reproduce"
-        )
-    return Path(path)
+    if not told:
+        raise AttributeValueError("'' cannot be the path of a folder", culprit="reproduce")
+    return path_of(cast(object, told))
 
 
 def _sides(
@@ -232,10 +230,10 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
         )
     if isinstance(inputs, Mapping):
         known = {port.name for port in (*model.inputs, *model.optional_inputs)}
-        unknown = next((name for name in inputs if name not in known), None)
-        if unknown is not None:
+        unknown = [name for name in inputs if name not in known]
+        if unknown:
             raise ModelInputError(
-                f"the model has no input '{clipped(str(unknown), _LONGEST_SHOWN)}'",
+                f"the model has no input '{clipped(str(unknown[0]), _LONGEST_SHOWN)}'",
                 help=described_inputs(model.inputs, model.optional_inputs),
                 culprit=2,
             )

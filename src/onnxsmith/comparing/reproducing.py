@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,9 @@ def write_reproduction(
 
     The folder is made. One that holds something is refused, and left as it is, unless `overwrite` is True.
     """
-    if place.exists() and not place.is_dir():
+    if os.path.exists(place) and not os.path.isdir(place):
         raise ModelWriteError(f"cannot write to {str(place)!r}: it is no folder", help="name a new folder")
-    if not overwrite and place.is_dir() and any(place.iterdir()):
+    if not overwrite and os.path.isdir(place) and any(place.iterdir()):
         raise refuse(place, "is not empty", "name a new folder")
     region = parting.left_region
     made = {id(each) for each in region}

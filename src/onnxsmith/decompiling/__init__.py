@@ -100,7 +100,7 @@ def decompile_to(
         raise AttributeValueError(
             f"weights={weights!r} is not known", help="it is one of 'safetensors', 'inline', 'external'"
         )
-    place = path_of(os.fspath(folder))
+    place = path_of(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -119,7 +119,7 @@ def decompile_to(
         else:
             held = external_name(given, place) if weights == "external" else None
         text = _joined(writer, body, in_text(writer, held)).encode()
-        if not overwrite and module.exists() and module.read_bytes() != text:
+        if not overwrite and os.path.exists(module) and module.read_bytes() != text:
             raise existing_files.refuse(module, "says something else", "write to another folder")
         try:
             with files.replacing(module) as temporary:

@@ -12,9 +12,11 @@ from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.inferring import has_element_type
 from onnxsmith.decompiling.node_names import best_rule, name_by_rule
 from onnxsmith.decompiling.order import all_graphs
+from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.rewriting.scopes import described_node
 
 if TYPE_CHECKING:
     from onnxsmith.decompiling.module_writer import ModuleWriter
@@ -45,7 +47,12 @@ class ScriptNotes:
 
     def key_of(self, node: ir.Node) -> str:
         """The variable that a node is known by: that of its first output that has one."""
-        return next(self.keys[value] for value in node.outputs if value in self.keys)
+        found = next((self.keys[value] for value in node.outputs if value in self.keys), None)
+        if found is None:
+            raise DecompileError(
+                f"{described_node(node)} has no outputs, and nothing could read what it makes"
+            )
+        return found
 
     # -- values ----------------------------------------------------------------------------------------
 

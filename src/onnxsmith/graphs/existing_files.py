@@ -6,6 +6,7 @@ may not, unless it holds just what is to be written, or belongs to what is repla
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import onnx
@@ -39,7 +40,7 @@ def are_same(one: Path, other: Path) -> bool:
 
 def check_data_file(data: Path, model: Path) -> None:
     """Refuse to write weights over a file that is not the data of the model that is being replaced."""
-    if data.exists() and data.name not in _data_files(model):
+    if os.path.exists(data) and data.name not in _data_files(model):
         raise refuse(
             data,
             f"{str(model)!r} does not keep its weights in it",
@@ -49,7 +50,7 @@ def check_data_file(data: Path, model: Path) -> None:
 
 def _data_files(model: Path) -> set[str]:
     """The files that the model at this place keeps weights in; none when there is no model."""
-    if not model.is_file():
+    if not os.path.isfile(model):
         return set()
     try:
         proto, _ = files.read(model)
@@ -66,7 +67,7 @@ def _data_files(model: Path) -> set[str]:
 
 def check_model_file(place: Path) -> None:
     """Refuse to write a model over a file that holds something else; nothing is lost with an empty one."""
-    if place.is_file() and place.stat().st_size and not is_model(place):
+    if os.path.isfile(place) and place.stat().st_size and not is_model(place):
         raise refuse(place, "holds no model", "name another file")
 
 

@@ -215,7 +215,7 @@ def _find(called: str, location: str, folder: Path) -> Found:
     try:
         place = named.resolve()
         # Readers open the location as it stands; a Path leaves out "/" at its end, and folders that ".." goes back on.
-        if not place.is_file() or not os.path.isfile(os.path.join(folder, location)):
+        if not os.path.isfile(place) or not os.path.isfile(os.path.join(folder, location)):
             raise ExternalDataError(
                 f"{called} is missing: there is no file {location!r} beside the model",
                 help="a model and its data file are moved together",

@@ -191,11 +191,11 @@ def reference(
 def check_place(place: Path) -> None:
     """Refuse a place where no file can be written: a folder, a device, one in a folder that there is not."""
     refuse_special(place)
-    if place.is_dir():
+    if os.path.isdir(place):
         raise ModelWriteError(
             f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
         )
-    if not place.parent.is_dir():
+    if not os.path.isdir(place.parent):
         raise ModelWriteError(
             f"cannot write {str(place)!r}: there is no folder {str(place.parent)!r}",
             help=f"make it first: os.makedirs({str(place.parent)!r})",
@@ -213,13 +213,18 @@ def data_name_of(
 ) -> str | None:
     """The name of the file that weights go to beside a model, or None where they go into its own."""
     if isinstance(external_data, str):
+        path_of(external_data)
         if Path(external_data).name != external_data or external_data in ("", ".", ".."):
             raise ModelWriteError(
                 f"external_data={external_data!r} is no plain file name; the data lies beside the model"
             )
         beside = place.parent / external_data
         # Names that differ in case only are one file on macOS and Windows.
-        if beside.resolve() == place.resolve() or external_data.casefold() == place.name.casefold():
+        # Python up to 3.12 has errors for links that lead back to themselves where a path is resolved.
+        if (
+            os.path.realpath(beside) == os.path.realpath(place)
+            or external_data.casefold() == place.name.casefold()
+        ):
             raise ModelWriteError(
                 f"external_data={external_data!r} is the model's own file, and one would replace the other",
                 help="external_data=True names a file beside it",
@@ -256,12 +261,12 @@ def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Va
 def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
     refuse_special(place)
-    if place.is_symlink():
+    if os.path.islink(place):
         try:
             behind = place.resolve()  # the link stays, as it does for whoever opens it to write
         except (OSError, RuntimeError):  # Python up to 3.12 has errors for it; later ones give a link
             behind = place
-        if behind.is_symlink():
+        if os.path.islink(behind):
             raise ModelWriteError(f"{str(place)!r} is a link that leads back to itself")
         place = behind
     with temporary_file(place) as temporary:
@@ -351,6 +356,12 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
     """Read a model's file, without what lies beside it."""
     place = path_of(path)
     try:
+        mode = os.stat(place).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # to open a pipe waits for whoever writes to it
+            raise UnreadableModelError(
+                f"cannot read {str(place)!r}: it is a pipe or a device, and a model's file is read more than once",
+                help="write it to a file; on the command line `-` reads standard input",
+            )
         with open(place, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return parse(b"", f"{str(place)!r}"), place

@@ -54,7 +54,7 @@ def read_names(
             listed = f"the {kind} are: {', '.join(current) or 'none'}"
             raise error(
                 f"{option} renames '{unknown[0]}', and there is none",
-                help=did_you_mean(unknown[0], current) or listed,
+                help=did_you_mean(str(unknown[0]), current) or listed,
                 culprit=culprit,
             )
         names = [given.get(name, name) for name in current]

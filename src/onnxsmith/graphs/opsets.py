@@ -31,7 +31,7 @@ from onnxsmith.source import Place, Span, caller_place, caller_span, span_at
 def check_opset_version(version: int | None, parameter: str = "opset_version") -> None:
     """Refuse a version of the standard opset that is not there, as it was given for a parameter."""
     newest = registry.latest_version("")
-    if version is not None and not 1 <= version <= newest:
+    if isinstance(version, bool) or (version is not None and not 1 <= version <= newest):
         raise AttributeValueError(
             f"{parameter}={version} is not there: the installed onnx has versions 1 to {newest}",
             culprit=parameter,

@@ -7,6 +7,7 @@ as bytes, with its ONNX type in the file's metadata; a tensor that equals anothe
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,7 +58,7 @@ def write(tensors: Mapping[str, ir.TensorProtocol], place: Path, *, overwrite: b
     header, kept = _header(tensors)
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    is_kept = place.exists() and not overwrite
+    is_kept = os.path.exists(place) and not overwrite
     size = 8 + len(text) + sum(tensor.nbytes for tensor in kept)
     if is_kept and place.stat().st_size != size:  # known before anything is written
         raise _other_weights(place)

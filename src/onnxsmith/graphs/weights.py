@@ -21,6 +21,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import clipped, did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.ir_types import dimensions_of, ir_dtype, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
@@ -139,7 +140,7 @@ class Weights(Mapping[str, Weight]):
 
 def _beside(place: str | os.PathLike[str], module_file: str | None) -> Path:
     folder = Path() if module_file is None else Path(module_file).parent
-    return folder / os.fspath(place)
+    return folder / path_of(place)
 
 
 def _read(place: Path) -> Mapping[str, ir.TensorProtocol]:
@@ -206,7 +207,7 @@ def _elements(name: str, kind: TensorType, content: Any) -> np.ndarray[Any, Any]
 
 
 def _holds(dtype: DType, element: object) -> bool:
-    """Whether a number is of a kind that an element type has, and within the range of an integer type."""
+    """True if a number is of a kind that an element type has, and within the range of an integer type."""
     if dtype.kind == "complex" or isinstance(element, (complex, np.complexfloating)):
         return dtype.kind == "complex" and isinstance(element, (int, float, complex, np.number))
     if not isinstance(element, (int, float, np.bool_, np.integer, np.floating)):

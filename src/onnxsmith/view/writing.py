@@ -49,7 +49,7 @@ def write(viewed: Viewed | ViewedPair, path: str | os.PathLike[str], *, overwrit
     place = path_of(path)
     ending = check_format(place)
     files.check_place(place)
-    if not overwrite and place.exists() and not _is_ours(place):
+    if not overwrite and os.path.exists(place) and not _is_ours(place):
         raise existing_files.refuse(place, "it is no page or picture of a model", "write to another file")
     content = made(viewed, ending)
     try:

@@ -67,8 +67,10 @@ def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
         if dtype == onnx.TensorProto.UNDEFINED:
             node.op_type = _UNKNOWN
             continue
-        operator, given = ("Identity", {}) if dtype is None else ("Cast", {"to": dtype})
-        node.CopyFrom(helper.make_node(operator, node.input[:1], node.output, **given))
+        stand_in = helper.make_node("Identity" if dtype is None else "Cast", node.input[:1], node.output)
+        if dtype is not None:
+            stand_in.attribute.append(helper.make_attribute("to", dtype))
+        node.CopyFrom(stand_in)
     return copy
 
 
