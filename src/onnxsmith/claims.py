@@ -16,7 +16,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextvars import ContextVar
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 from onnxsmith.diagnostics import clipped, described_type, printable
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
@@ -53,15 +53,14 @@ def source_root(folder: str | os.PathLike[str]) -> Generator[None]:
         _root.reset(token)
 
 
-def check_folder(called: str, folder: object) -> None:
+def check_folder(called: str, folder: str | os.PathLike[str]) -> None:
     """Refuse what is no folder that a user may name as a root."""
-    if not isinstance(folder, str | os.PathLike):
+    if not isinstance(folder, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise AttributeTypeError(
             f"{called} takes a folder, not {described_type(type(folder))}"
         ).locate_at_caller()
-    path = os.fspath(cast("str | os.PathLike[str]", folder))
-    if not os.path.isdir(path):
-        raise AttributeValueError(f"{called}: there is no folder {path!r}").locate_at_caller()
+    if not os.path.isdir(folder):
+        raise AttributeValueError(f"{called}: there is no folder {os.fspath(folder)!r}").locate_at_caller()
 
 
 def claimed_span(text: str, claimed_by: str) -> Span | None:
