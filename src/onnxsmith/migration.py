@@ -16,12 +16,13 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.default_version import default_opset_version
 
 if TYPE_CHECKING:
+    from onnxsmith.graphs.model import ModelLike
     from onnxsmith.scripting.functions.function import ScriptFunction
 
 
 @boundary
 def proto2python(
-    model_onnx: Any,
+    model_onnx: ModelLike,
     function_name: str | None = None,
     *,
     rename: bool = False,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import onnx
 
@@ -27,7 +27,7 @@ Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableF
 
 
 class GivenModel(NamedTuple):
-    """What was given, as a proto."""
+    """A model that was given, as a proto."""
 
     proto: onnx.ModelProto
     #: The model's name in errors.
@@ -36,7 +36,7 @@ class GivenModel(NamedTuple):
     place: Path | None
 
 
-def read_given(given: object) -> GivenModel | None:
+def read_given(given: Unread | Hashable) -> GivenModel | None:
     """The model that was given; None where this is no form of a model. Raises UnreadableModelError for damaged ones."""
     if isinstance(given, onnx.ModelProto):
         return GivenModel(given, "the ModelProto", None)
@@ -47,16 +47,16 @@ def read_given(given: object) -> GivenModel | None:
         return _of_bytes(cast("bytes", given), "the model in these bytes", None)
     # Of a class, and not of an object: an object may say that it has every attribute.
     if callable(getattr(type(given), "read", None)):
-        return _of_open_file(given)
+        return _of_open_file(cast("ReadableFile", given))
     return None
 
 
-def _of_open_file(given: Any) -> GivenModel:
+def _of_open_file(given: ReadableFile) -> GivenModel:
     name = getattr(given, "name", None)
     place = Path(name) if isinstance(name, str) and os.path.isfile(name) else None
     called = "the model in this file" if place is None else repr(str(place))
     try:
-        content = cast("Callable[[], object]", given.read)()
+        content = cast(object, given.read())
     except (OSError, ValueError) as error:  # a ValueError where it is closed, or open as text
         raise UnreadableModelError(
             f"cannot read {called}: {error}", help="give the path, or open(path, 'rb')"
@@ -72,7 +72,7 @@ def _of_bytes(content: bytes, called: str, place: Path | None) -> GivenModel:
     return GivenModel(files.parse(memoryview(content), called), called, place)
 
 
-def no_model(given: object, verb: str, culprit: int) -> CallError:
+def no_model(given: Unread | Hashable, verb: str, culprit: int) -> CallError:
     """The error for what is no model in any form."""
     advice = "a model is a Model, a path, the bytes of a file, an open file, a ModelProto or an onnx-ir model"
     if hasattr(type(given), "to_model"):

@@ -44,21 +44,21 @@ from onnxsmith.graphs.given_models import Unread, no_model, read_given
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
-from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
+from onnxsmith.graphs.model_inputs import port_of
 from onnxsmith.graphs.model_runtime import RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
-from onnxsmith.graphs.records import ModelRecord, ValueRecord
+from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
-from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
+from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
 _FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place")
@@ -221,9 +221,9 @@ class Model:
         """
         held = self._held
         if isinstance(held, ModelRecord):
-            return tuple(_recorded_port(value) for value in held.graph.inputs)
+            return tuple(map(port_of, held.graph.inputs))
         graph = held.graph
-        return tuple(_port(value) for value in graph.inputs if value.name not in graph.initializers)
+        return tuple(port_of(value) for value in graph.inputs if value.name not in graph.initializers)
 
     @property
     def optional_inputs(self) -> tuple[Port, ...]:
@@ -238,7 +238,7 @@ class Model:
         if isinstance(held, ModelRecord):
             return ()  # what is recorded has weights, and no defaults
         graph = held.graph
-        return tuple(_port(value) for value in graph.inputs if value.name in graph.initializers)
+        return tuple(port_of(value) for value in graph.inputs if value.name in graph.initializers)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
@@ -249,10 +249,7 @@ class Model:
         >>> model.outputs
         (Port(name='y', type=FLOAT['N']),)
         """
-        held = self._held
-        if isinstance(held, ModelRecord):
-            return tuple(_recorded_port(value) for value in held.graph.outputs)
-        return tuple(_port(value) for value in held.graph.outputs)
+        return tuple(map(port_of, self._held.graph.outputs))
 
     @property
     def opset_imports(self) -> Mapping[str, int]:
@@ -535,14 +532,6 @@ if TYPE_CHECKING:
     ModelLike: TypeAlias = Model | ir.Model | Unread
 else:
     ModelLike = object  # its parts are not loaded for it
-
-
-def _recorded_port(value: ValueRecord) -> Port:
-    return Port(value.name, UNKNOWN_TENSOR if value.type is None else value.type)
-
-
-def _port(value: ir.Value) -> Port:
-    return Port(value.name or "", type_from_ir(value.type, value.shape))
 
 
 def recorded_model(record: ModelRecord) -> Model:

@@ -7,7 +7,7 @@ is then about the model. What the user's own functions raise is left alone, as i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import cast
 
 import onnx
@@ -28,7 +28,7 @@ def _faulty_model(error: Exception, given: Iterable[object]) -> InvalidModelErro
     return None
 
 
-def _model(given: object) -> Model | None:
+def _model(given: Hashable) -> Model | None:
     if isinstance(given, Model):
         return given
     if not isinstance(given, str | os.PathLike | bytes | onnx.ModelProto):

@@ -10,10 +10,14 @@ from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import contradiction
 from onnxsmith.types.dtypes import DType, numpy_text
 from onnxsmith.types.value_types import (
+    UNKNOWN_TENSOR,
     AnyValueType,
     Dimension,
     OptionalType,
@@ -29,6 +33,13 @@ class Port(NamedTuple):
 
     name: str
     type: AnyValueType
+
+
+def port_of(value: ValueRecord | ir.Value) -> Port:
+    """The port that an input or output of a graph is."""
+    if isinstance(value, ValueRecord):
+        return Port(value.name, UNKNOWN_TENSOR if value.type is None else value.type)
+    return Port(value.name or "", type_from_ir(value.type, value.shape))
 
 
 #: Under which the metadata of a model says which columns of a data frame it takes.

@@ -10,12 +10,13 @@ import binascii
 import math
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import onnx
+from numpy.typing import ArrayLike
 
 from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import clipped, did_you_mean
@@ -183,7 +184,7 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
         raise WeightError(f"the weight {name!r} is not {kind!r}: {error}") from None
 
 
-def _elements(name: str, kind: TensorType, content: Any) -> np.ndarray[Any, Any]:
+def _elements(name: str, kind: TensorType, content: ArrayLike) -> np.ndarray[Any, Any]:
     """Elements in their type, which may round them. Raises WeightError: numpy itself wraps, cuts and parses."""
     assert kind.dtype is not None
     try:
@@ -206,7 +207,7 @@ def _elements(name: str, kind: TensorType, content: Any) -> np.ndarray[Any, Any]
     )
 
 
-def _holds(dtype: DType, element: object) -> bool:
+def _holds(dtype: DType, element: Hashable) -> bool:
     """True if a number is of a kind that an element type has, and within the range of an integer type."""
     if dtype.kind == "complex" or isinstance(element, (complex, np.complexfloating)):
         return dtype.kind == "complex" and isinstance(element, (int, float, complex, np.number))

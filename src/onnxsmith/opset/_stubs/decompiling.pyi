@@ -4,10 +4,11 @@
 import onnx
 import os
 from collections.abc import Generator, Sequence
+from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.functions import OnnxFunction
 from onnxsmith.opset._stubs.model import Model
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 def decompile(
     model: Any,
@@ -108,8 +109,17 @@ def export_onnx_lib(functions: Sequence[OnnxFunction], filename: str | os.PathLi
     ['l2norm']
     """
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
 def proto2python(
-    model_onnx: Any,
+    model_onnx: ModelLike,
     function_name: str | None = None,
     *,
     rename: bool = False,
