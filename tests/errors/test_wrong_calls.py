@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import onnxsmith
+import onnxsmith.diffing
 from onnxsmith import FLOAT, decompile, recompile, script, trace
 from onnxsmith import numpy as xp
 from onnxsmith import opset21 as op
@@ -50,7 +51,7 @@ def shown(error: BaseException) -> str:
         ),
         (lambda: MODEL.for_runtime(1), "for_runtime: too many positional arguments", "for_runtime("),
         (lambda: decompile(MODEL, grup=True), "decompile has no parameter 'grup'", "did you mean 'group'?"),
-        (lambda: onnxsmith.load(), "load: missing a required argument: 'path'", "load(path: "),
+        (lambda: onnxsmith.load(), "load: missing a required argument: 'model'", "load(model: "),
     ],
 )
 def test_it_names_the_parameter_at_the_users_line(
@@ -124,9 +125,9 @@ def test_values_of_the_wrong_kind_are_refused_by_errors_of_ours() -> None:
     ("call", "message", "help_text"),
     [
         (
-            lambda: onnxsmith.decompile_to(MODEL, 3),
-            "decompile_to: 'folder' is an int",
-            "folder is str | os.PathLike[str]",
+            lambda: onnxsmith.diffing.timeline(MODEL, 3),
+            "timeline: 'edits' is an int",
+            "edits is Iterable[Edit]",
         ),
         (lambda: onnxsmith.static_range("3"), "static_range: 'bounds' is a str", "bounds is int"),
     ],

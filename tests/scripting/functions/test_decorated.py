@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import time
 from typing import Any
@@ -59,6 +60,22 @@ class Layer:
     @script
     def scaled(self, x: FLOAT["N"], factor: float = 1.0):
         return (x + self.bias) * factor
+
+
+@pytest.fixture(autouse=True)
+def _seen_by_gc() -> None:
+    """The owner of a copied attribute is found by what refers to it, and Python's gc looks past frozen objects."""
+    gc.unfreeze()
+
+
+def test_a_decorated_script_that_was_frozen_is_made_a_script_as_the_error_says() -> None:
+    gc.freeze()
+    try:
+        with pytest.raises(CallError, match=r"make it one: script\(f\)\.to_model"):
+            observed.to_model()
+        np.testing.assert_allclose(script(observed).to_model()(_X), np.maximum(_X, 0) + 1)
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ def found_in(elements: Elements, kind: str) -> Elements:
     if kind == "infinity":
         return infinite
     largest = float(np.finfo(np.float32).max) if "float32" in kind else float(np.finfo(np.float64).max) ** 0.5
-    return (np.abs(elements) > largest) & ~infinite
+    # In doubles: as float32, the largest number would overflow.
+    return (np.abs(elements.astype(np.float64)) > largest) & ~infinite
 
 
 def refused_kinds(
