@@ -7,7 +7,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnxsmith.passes.named_tensors import named_tensor, rename_value
+from onnxsmith.graphs.named_tensors import named_tensor, rename_value
 
 SMALL, LARGE = np.arange(3, dtype=np.float32), np.arange(256, dtype=np.float32).reshape(2, 128)
 TEXTS = np.array([b"a" * 2000, b"b"], object)
