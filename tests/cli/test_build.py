@@ -112,7 +112,7 @@ def test_errors(run: Run, program: Path, wrong: Path, arguments: list[str], code
 
 
 def test_help_is_for_the_command_line(run: Run, program: Path) -> None:
-    assert "--input-types 'x=FLOAT[...]'" in run("build", "net.py:scaled", "--attribute", "alpha=1").err
+    assert "--input-types 'x=FLOAT[N]'" in run("build", "net.py:scaled", "--attribute", "alpha=1").err
     assert "--attribute alpha=…" in run("build", "net.py:scaled", "--input-types", "x=FLOAT[N]").err
 
 

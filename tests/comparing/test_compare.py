@@ -14,11 +14,12 @@ import onnxsmith
 from onnxsmith import BOOL, FLOAT, Model, compare, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
-    AttributeTypeError,
     AttributeValueError,
+    CallError,
     ModelInputError,
     ModelWriteError,
     OnnxsmithError,
+    UnreadableModelError,
 )
 from tests.comparing.zoo import ZOO, graph, inputs_of, parsed
 
@@ -263,9 +264,11 @@ def test_the_models_are_not_changed() -> None:
 
 def test_refusals() -> None:
     model = good()
-    with pytest.raises(AttributeValueError, match=r"not 'b\.onnx'"):
-        compare(model, "b.onnx")  # type: ignore[arg-type]
-    with pytest.raises(AttributeTypeError, match="not an int"):
+    with pytest.raises(AttributeValueError, match="'reference' or 'unoptimized', not 'refrence'"):
+        compare(model, "refrence")
+    with pytest.raises(UnreadableModelError, match=r"cannot read 'b\.onnx'"):
+        compare(model, "b.onnx")
+    with pytest.raises(CallError, match="compare takes a model, not an int"):
         compare(model, 3)  # type: ignore[arg-type]
     with pytest.raises(AttributeValueError, match="rtol is a number that is not negative"):
         compare(model, model, {"x": X}, rtol=-1)

@@ -12,7 +12,7 @@ import pytest
 from onnxsmith import Model, load
 from onnxsmith.errors import (
     AttributeValueError,
-    InputTypeError,
+    CallError,
     ModelWarning,
     NotDifferentiableError,
     NotRunnableError,
@@ -159,8 +159,8 @@ def test_what_is_wrong_is_told() -> None:
         expand_training(parsed(whole))
     with pytest.raises(AttributeValueError, match="1 stages of training, and no stage 3"):
         expand_training(trained(), stage=3)
-    with pytest.raises(InputTypeError, match="a model or a ModelProto, not a str"):
-        expand_training("model.onnx")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(CallError, match="expand_training takes a model, not an int"):
+        expand_training(3)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_model_that_leaves_its_training_information_out_says_so(tmp_path) -> None:

@@ -66,7 +66,12 @@ def _help_here(text: str | None) -> str | None:
     if text is None:
         return None
     text = re.sub(r"\w+\.to_model\(attributes=\{'(\w+)': …\}\)", r"--attribute \1=…", text)
-    return re.sub(r"to_model\(input_types=\{'(\w+)': (.*)\}\)", r"--input-types '\1=\2'", text)
+    return re.sub(r"to_model\(input_types=\{'(\w+)': (.*)\}\)", _as_option, text)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, kind = found.groups()
+    return f"--input-types '{name}={kind}'".replace("['", "[").replace("']", "]")
 
 
 def _input_types(words: list[str]) -> Any:
