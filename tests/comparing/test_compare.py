@@ -283,7 +283,8 @@ def test_refusals() -> None:
         ("providers", 5, "providers is a list of names, not an int"),
         ("providers", [5], "a provider is a name"),
         ("reproduce", 5, "reproduce is the path of a folder"),
-        ("reproduce", "a\0b", "cannot be the path of a folder"),
+        ("reproduce", "a\0b", "there is a zero byte in it"),
+        ("reproduce", "", "cannot be the path of a folder"),
         ("inputs", 5, "inputs are given by name or in order"),
         ("inputs", "x", "inputs are given by name or in order"),
     ):
