@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped, described_type, printable
-from onnxsmith.errors import AttributeTypeError
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs.elements import differing, read_only
 from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_types import dimensions_of
@@ -76,13 +75,7 @@ def equals(model: ModelLike, other: ModelLike, *, names: bool = False) -> Equali
     not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
     """
     model = model_of(model, "equals")
-    other = model_of(other, "equals", 1)
-    if not isinstance(other, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-        raise AttributeTypeError(
-            f"equals takes another model, not {described_type(type(other))}",
-            help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
-            culprit=0,
-        )
+    other = model_of(other, "equals")
     return is_same_graph(model, other, names=names)
 
 

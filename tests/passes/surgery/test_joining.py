@@ -278,7 +278,8 @@ def test_ir_versions() -> None:
         (trace(lambda y: op.Exp(y), FLOAT["N"]), {"exp": "x"}, JoinError),
         (trace(lambda y: op.Exp(y), FLOAT["N"]), {"relu": "y", "x": "y"}, JoinError),
         (trace(lambda y: op.Exp(y), FLOAT["N"]).rename(outputs={"exp": "x"}), None, DuplicateNameError),
-        ("model.onnx", None, CallError),
+        ("nowhere.onnx", None, UnreadableModelError),
+        (5, None, CallError),
     ],
 )
 def test_what_cannot_be_joined(second: Model, given: dict[str, str] | None, error: type[Exception]) -> None:
