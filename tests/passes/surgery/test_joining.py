@@ -18,6 +18,7 @@ from onnxsmith.errors import (
     JoinError,
     OpsetConflictError,
     UnknownNameError,
+    UnreadableModelError,
 )
 from onnxsmith.graphs.size_conditions import SIZES_KEY
 from tests.passes.surgery.test_laws import run
