@@ -46,7 +46,7 @@ def test_an_entry(names: list[api_pages.Name]) -> None:
 def test_signatures_are_those_of_stubs() -> None:
     declared = stub_reader.declaration("onnxsmith", "load")
     shown = stub_reader.signature(declared.functions[0], "load", is_method=False)
-    assert shown == "load(path: str | os.PathLike[str]) -> Model"
+    assert shown == "load(model: ModelLike) -> Model"
 
 
 def test_errors_are_read_from_the_code() -> None:
