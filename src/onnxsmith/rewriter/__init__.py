@@ -60,3 +60,10 @@ def rewrite(
     if isinstance(model, onnx.ModelProto):
         return cast("AnyModel", result.proto)
     return cast("AnyModel", result.ir if isinstance(model, ir.Model) else result)
+
+
+__all__ = ["MatchResult", "RewriteRule", "RewriteRuleClassBase", "RewriteRuleSet", "pattern", "rewrite"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
