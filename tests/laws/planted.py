@@ -106,8 +106,8 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
         ),
         Fault(
             "torch/custom.py",
-            "return {name: value for name, (_, value) in zip(parameters, given, strict=False)}",
-            "return {name: value for name, (_, value) in zip(sorted(parameters), given, strict=False)}",
+            "placed = dict(zip(names, parameters, strict=False)) if not is_named",
+            "placed = dict(zip(names, sorted(parameters), strict=False)) if not is_named",
             "parameters are filled in the order of the alphabet",
         ),
     ),
