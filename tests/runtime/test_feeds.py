@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from onnxsmith import opset25 as op
+from onnxsmith import trace
 from onnxsmith.runtime import engine, using
 from onnxsmith.runtime.feeds import pack, unpack
 from onnxsmith.types.dtypes import DType
@@ -126,3 +128,25 @@ def test_optionals(runtime) -> None:
 def test_exotic_input_beside_sequence_output() -> None:
     parts = call("SplitToSequence", np.arange(4).astype(ml_dtypes.bfloat16), ints(2).reshape(()), axis=0)
     assert [each.tolist() for each in parts] == [[0, 1], [2, 3]]
+
+
+#: Ways in which the elements of an array can lie in memory other than in order.
+LAYOUTS = {
+    "transposed": lambda array: array.T,
+    "every second": lambda array: array[::2, 1::2],
+    "reversed": lambda array: array[::-1, ::-1],
+    "one row for all": lambda array: np.broadcast_to(array[1], array.shape),
+    "by columns": np.asfortranarray,
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("dtype", KEPT, ids=lambda dtype: dtype.name)
+def test_elements_in_any_layout(dtype, layout) -> None:
+    """As the same elements in order, in every form: large enough that memory which was freed holds something else."""
+    array = LAYOUTS[layout]((np.arange(300 * 320) % 7).reshape(300, 320).astype(dtype.numpy))
+    wanted = np.ascontiguousarray(array)
+    model = trace(op.Identity, TensorType(dtype, ("M", "N")))
+    for found in (op.Identity(array), model(array), model.runner()([array])):
+        assert found.dtype == wanted.dtype
+        assert found.tobytes() == wanted.tobytes()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,21 +116,21 @@ def _exotic_converter(dtype: DType) -> Converter:
         storage = np.uint16 if dtype.bits == 16 else np.uint8
 
         def over_bytes(array: Array) -> OrtValue:
-            if array.size == 0:
-                return onnxruntime_api.empty_value(array.shape, dtype)
-            return onnxruntime_api.value_over(
-                np.ascontiguousarray(array).view(storage).reshape(array.shape), dtype
-            )
+            if array.size and array.flags.c_contiguous:
+                return onnxruntime_api.value_over(array.view(storage), dtype)
+            # Not over a contiguous copy, which would be gone before the run: a value does not hold its array.
+            return _filled(array.shape, dtype, array.tobytes())
 
         return cast(Converter, over_bytes)
 
-    def packed(array: Array) -> OrtValue:
-        value = onnxruntime_api.empty_value(array.shape, dtype)
-        content = pack(array, dtype.bits).tobytes()
-        ctypes.memmove(value.data_ptr(), content, len(content))
-        return value
+    return cast(Converter, lambda array: _filled(array.shape, dtype, pack(array, dtype.bits).tobytes()))
 
-    return cast(Converter, packed)
+
+def _filled(shape: tuple[int, ...], dtype: DType, content: bytes) -> OrtValue:
+    """A value with memory of its own, and this content."""
+    value = onnxruntime_api.empty_value(shape, dtype)
+    ctypes.memmove(value.data_ptr(), content, len(content))
+    return value
 
 
 def pack(array: Array, bits: int) -> NDArray[np.uint8]:
@@ -168,11 +168,14 @@ def from_value(value: OrtValue) -> RunValue:
     shape = tuple(value.shape())
     # The value says its size itself, but not before ONNX Runtime 1.23.
     size = (math.prod(shape) * dtype.bits + 7) // 8
-    content = ctypes.string_at(value.data_ptr(), size) if size else b""
     if dtype.bits < 8:
+        content = ctypes.string_at(value.data_ptr(), size) if size else b""
         return unpack(content, dtype, shape)
-    # A bytearray makes the result writable, as numpy's own results are.
-    return np.frombuffer(bytearray(content), dtype.numpy).reshape(shape)
+    if not size:
+        return np.empty(shape, dtype.numpy)
+    memory = (ctypes.c_ubyte * size).from_address(value.data_ptr())
+    memory._value = value  # pyright: ignore[reportAttributeAccessIssue]  # the array is over its memory
+    return np.frombuffer(memory, dtype.numpy).reshape(shape)
 
 
 Recover: TypeAlias = Callable[[Exception, Sequence[RunValue]], list[RunValue]]
@@ -284,20 +287,7 @@ def _value_runner(
     recover: Recover,
 ) -> Run:
     """Some outputs only exist as ONNX Runtime's own values, so all inputs must be those, too."""
-    plan: list[tuple[str, int, Callable[[RunValue], OrtValue]]] = []
-    for k in positions:
-        dtype = element_type(types[k])
-        if dtype is None:
-            raise NoConversion(
-                "ONNX Runtime cannot take a container and give back a tensor that numpy does not have"
-            )
-        convert: object = input_converter(dtype)
-        if convert is None:
-            convert = onnxruntime_api.value_of
-        elif dtype is DType.STRING:
-            convert = _text_value
-        # Tensors are given as arrays, and each of these makes a value of one.
-        plan.append((names[k], k, cast("Callable[[RunValue], OrtValue]", convert)))
+    plan = [(names[k], k, value_converter(types[k])) for k in positions]
 
     def run_values(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
@@ -307,6 +297,17 @@ def _value_runner(
             return recover(error, inputs)
 
     return run_values
+
+
+def value_converter(value_type: InputType) -> Callable[[Any], OrtValue]:
+    """How to make one of ONNX Runtime's own values of an array; the array must outlive it."""
+    dtype = element_type(value_type)
+    if dtype is None:
+        raise NoConversion("ONNX Runtime cannot take a container among values of its own")
+    if dtype is DType.STRING:
+        return _text_value
+    convert = input_converter(dtype)
+    return onnxruntime_api.value_of if convert is None else cast("Callable[[Any], OrtValue]", convert)
 
 
 def _text_value(array: Array) -> OrtValue:
