@@ -97,6 +97,11 @@ def _less(reduction: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda x, k: torch.cat([x, torch.zeros(1, 3)]) - reduction(x) * k
 
 
+def _over_the_first(x: Any) -> Any:
+    """As `nn.MultiheadAttention` computes: rows come first, and are moved behind the batch."""
+    return (x.transpose(0, 1) @ x.permute(1, 2, 0) * 0.5).softmax(-1) @ x.transpose(0, 1)
+
+
 #: A step from a matrix of three columns to another one, with a number that is computed from its size.
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "times": lambda x, k: x * k,
@@ -130,6 +135,7 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "repeat": lambda x, k: x.repeat(2, 1) + k,
     "pad": lambda x, k: F.pad(x, (0, 0, 1, x.shape[0] % 2)) + k,
     "attention": lambda x, k: F.scaled_dot_product_attention(x[None], x[None], x[None])[0] * k,
+    "attention over a first dimension": lambda x, k: _over_the_first(x[:, None])[0] * k,
     "causal": lambda x, k: (
         F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=x.shape[0] > 1)[0] * k
     ),

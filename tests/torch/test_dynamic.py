@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -241,3 +242,26 @@ def test_a_module_with_quantised_decomposed_operators():
     kinds = [each.op_type for each in model.ir.graph]
     assert kinds.count("QuantizeLinear") == 1
     assert kinds.count("DequantizeLinear") == 2
+
+
+def test_a_mask_of_what_is_left_out_keeps_one_row_and_one_token():
+    """A mask that is drawn may leave nothing, of which torch's kernels differ: they give no number, or 0."""
+
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+        def forward(self, x, mask):
+            return self.attention(x, x, x, key_padding_mask=mask, need_weights=False)[0]
+
+    def given(batch, length):
+        return torch.randn(batch, length, 4), torch.arange(length)[None].expand(batch, length) > 3
+
+    module = Masked().eval()
+    sizes = {0: "batch", 1: "length"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", onnxsmith.errors.NarrowedDimensionWarning)
+        model = onnxsmith.torch.export(module, given(2, 5), dynamic_shapes={"x": sizes, "mask": sizes})
+    for x, mask in (given(1, 5), given(3, 1), given(1, 1)):
+        np.testing.assert_allclose(model(x.numpy(), mask.numpy()), module(x, mask).detach(), atol=1e-5)

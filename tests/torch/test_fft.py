@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
+import onnxsmith  # noqa: E402  # it needs torch
 from tests.torch.agreement import check  # noqa: E402  # torch may be missing
 from tests.torch.function_agreement import agree  # noqa: E402  # torch may be missing
 
@@ -87,6 +88,19 @@ def test_short_time_transform_and_back(center, onesided):
         ),
         spectrum,
     )
+
+
+def test_the_way_back_has_a_gradient_where_the_window_ends_at_zero():
+    class Signal(torch.nn.Module):
+        def forward(self, x):
+            z = torch.complex(x[0], x[1])
+            return torch.istft(z, 8, window=torch.hann_window(8)).sin().sum()
+
+    x = torch.randn(2, 5, 7, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    Signal()(x).backward()
+    model = onnxsmith.torch.export(Signal().train(), (x.detach(),))
+    _, got = model.gradient(of="output", wrt=["x"])(x.detach().numpy())
+    torch.testing.assert_close(torch.from_numpy(got), x.grad, rtol=1e-4, atol=1e-5)
 
 
 def test_frequencies():

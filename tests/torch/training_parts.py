@@ -13,7 +13,7 @@ from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
 
-from tests.torch.autograd_functions import Doubled, Exponential
+from tests.torch.autograd_functions import Doubled, Exponential, Reversed
 
 
 class State(Protocol):
@@ -162,6 +162,26 @@ def function_in_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tens
     return scan(step, x[0] * 0, x)[1]
 
 
+@_part
+def function_behind_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return Reversed.apply(_running(w, x), 0.5)
+
+
+@_part
+def hook_behind_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = _running(w, x)
+    y.register_hook(lambda g: g * 3)
+    return y if y.requires_grad else y * 2
+
+
+def _running(w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        carry = carry * 0.5 + row * w
+        return carry, carry.sin()
+
+    return scan(step, x[0] * 0, x)[1]
+
+
 # -- gradients inside ----------------------------------------------------------------------------------------
 
 
@@ -169,6 +189,18 @@ def function_in_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tens
 def constant_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     (g,) = torch.autograd.grad((w.sin() * x).sum(), w)
     return x * g * w
+
+
+@_part
+def gradient_through_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    (g,) = torch.autograd.grad((_running(w, x) * w).sum(), w, create_graph=True)
+    return x * g
+
+
+@_part
+def forward_derivative(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    found = torch.func.jvp(lambda a: a.softmax(1) * a, (x,), (w.expand_as(x),))
+    return found[0] + found[1]
 
 
 @_part

@@ -107,7 +107,8 @@ class Draw:
         if not array.size:
             return array
         if array.dtype.kind == "b":
-            return np.asarray(self._generator.random(array.shape) < 0.5)
+            share = min(max(float(array.mean()), 0.1), 0.9)  # half of a mask may leave nothing
+            return np.asarray(self._generator.random(array.shape) < share)
         if array.dtype.kind in "iu":
             low, high = int(array.min()), int(array.max())
             limit = int(np.iinfo(array.dtype).max)

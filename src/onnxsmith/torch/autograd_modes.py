@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, NoReturn
 
 import torch
 from torch._export.passes import replace_set_grad_with_hop_pass as torch_regions
+from torch._ops import HigherOrderOperator
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import ExportError
-from onnxsmith.torch.formula_context import refused
-from onnxsmith.torch.library.kinds import ModuleArgument
+from onnxsmith.torch.formula_context import refused, user_line
+from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
 from onnxsmith.torch.origins import span_of
 
 _INFERENCE: Any = torch.inference_mode
 _AUTOGRAD: Any = torch.autograd
 _REGIONS: Any = torch_regions
-_SET_ENABLED: Any = getattr(importlib.import_module("torch._C"), "_set_grad_enabled")  # noqa: B009
+_BINDINGS: Any = importlib.import_module("torch._C")
+_SET_ENABLED: Any = getattr(_BINDINGS, "_set_grad_enabled")  # noqa: B009
+_FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to torch
+_FORWARD: Any = torch.autograd.forward_ad
 
 
 @contextlib.contextmanager
@@ -109,3 +115,85 @@ def refusing_saved_hooks(held: Callable[..., ModuleArgument]) -> Callable[..., M
         )
 
     return enter
+
+
+class LoopHistory(TorchFunctionMode):
+    """Gives the results of branches and loops a gradient where an operand has one: torch.export forgets it for `scan`.
+
+    Formulas and hooks behind a loop are for tensors that need a gradient, and a module may ask which do.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., ModuleArgument],
+        types: Sequence[type],
+        args: Positional = (),
+        kwargs: Named | None = None,
+    ) -> object:
+        made = func(*args, **(kwargs or {}))
+        if not isinstance(func, HigherOrderOperator) or not torch.is_grad_enabled():
+            return made
+        given = [each for each in pytree.tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+        if not any(each.requires_grad for each in given):
+            return made
+
+        def noted(result: torch.Tensor) -> torch.Tensor:
+            is_noted = result.requires_grad or not (result.is_floating_point() or result.is_complex())
+            return result if is_noted else _Untraced.noted(result, given)
+
+        return pytree.tree_map_only(torch.Tensor, noted, made)
+
+
+class _Untraced(torch.autograd.Function):
+    """The history of a result whose gradient the model has, and torch's program has not."""
+
+    @classmethod
+    def noted(cls, result: torch.Tensor, operands: Sequence[torch.Tensor]) -> torch.Tensor:
+        # `apply` may be that of a recorder, which would trace a formula.
+        plain: Any = super(torch.autograd.Function, cls)
+        return plain.apply(result, *operands)
+
+    @staticmethod
+    def forward(ctx: Any, result: torch.Tensor, *operands: torch.Tensor) -> torch.Tensor:
+        return result.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> NoReturn:
+        raise ExportError(
+            "torch.export cannot trace a derivative through a loop",
+            help="export the value alone, and take its gradient from the model: "
+            'model.gradient(of="energy", wrt=["positions"])',
+        ).locate(user_line())
+
+
+@contextlib.contextmanager
+def left_transforms() -> Generator[None]:
+    """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
+
+    Otherwise `torch.randn`, `torch.func.jvp`, hooks of saved tensors and others would fail in the process from then on.
+    """
+    depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
+    level: int = _FORWARD._current_level
+    hooks: Any = _BINDINGS._autograd
+    refusal: str | None = hooks._saved_tensors_hooks_get_disabled_error_message()
+    try:
+        yield
+    finally:
+        if depth < _FUNCTORCH.get_dynamic_layer_stack_depth():
+            _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+        if level < 0:
+            _leave_dual_level()
+        if refusal is None:
+            hooks._saved_tensors_hooks_enable()
+        else:
+            hooks._saved_tensors_hooks_disable(refusal)
+
+
+def _leave_dual_level() -> None:
+    """Leave the level of forward derivatives, of which there is one at most. torch does not tell if it is entered."""
+    try:
+        level: int = _BINDINGS._enter_dual_level()
+    except RuntimeError:
+        level = 0
+    _BINDINGS._exit_dual_level(level=level)
+    _FORWARD._current_level = -1

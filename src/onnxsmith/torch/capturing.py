@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 from collections.abc import Callable, Generator
 from enum import Enum
@@ -18,7 +17,7 @@ from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.errors import ExportError, TracedValueError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.trial_inputs import Draw
-from onnxsmith.torch.autograd_modes import refusing_lost_regions
+from onnxsmith.torch.autograd_modes import LoopHistory, left_transforms, refusing_lost_regions
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
@@ -42,10 +41,6 @@ from onnxsmith.torch.traced_shapes import open_time, right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
 from onnxsmith.torch.weights import as_array
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
-
-_BINDINGS: Any = importlib.import_module("torch._C")
-_FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to torch
-_FORWARD: Any = torch.autograd.forward_ad
 
 
 class TracedAs(Enum):
@@ -257,7 +252,7 @@ def _traced(
             right_unique_shapes(),
             given.explicit(module),
             _quiet(),
-            _left_transforms(),
+            left_transforms(),
         ):
             stack.enter_context(each)
         stack.enter_context(located_guards())
@@ -266,6 +261,7 @@ def _traced(
         if way.takes_any_size:
             stack.enter_context(_any_size())
         if not way.is_strict:
+            stack.enter_context(LoopHistory())
             stack.enter_context(open_numbers())
             stack.enter_context(refused_derivatives())
             # Where torch reads the code, it fixes a size whose text is needed, or refuses.
@@ -307,39 +303,6 @@ def _any_size() -> Generator[None]:
             yield
     else:
         yield
-
-
-@contextlib.contextmanager
-def _left_transforms() -> Generator[None]:
-    """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
-
-    Otherwise `torch.randn`, `torch.func.jvp`, hooks of saved tensors and others would fail in the process from then on.
-    """
-    depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
-    level: int = _FORWARD._current_level
-    hooks: Any = _BINDINGS._autograd
-    refusal: str | None = hooks._saved_tensors_hooks_get_disabled_error_message()
-    try:
-        yield
-    finally:
-        if depth < _FUNCTORCH.get_dynamic_layer_stack_depth():
-            _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
-        if level < 0:
-            _leave_dual_level()
-        if refusal is None:
-            hooks._saved_tensors_hooks_enable()
-        else:
-            hooks._saved_tensors_hooks_disable(refusal)
-
-
-def _leave_dual_level() -> None:
-    """Leave the level of forward derivatives, of which there is one at most. torch does not tell if it is entered."""
-    try:
-        level: int = _BINDINGS._enter_dual_level()
-    except RuntimeError:
-        level = 0
-    _BINDINGS._exit_dual_level(level=level)
-    _FORWARD._current_level = -1
 
 
 #: Where torch writes about sizes that it fixes, and the traceback of an operator that fails: we say both in our words.

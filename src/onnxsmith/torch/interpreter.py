@@ -37,6 +37,7 @@ _ASSERTS = frozenset(
         *("aten._assert_tensor_metadata.default", "aten.sym_constrain_range.default"),
         *("aten.sym_constrain_range_for_size.default", "aten._functional_assert_async.msg"),
         *("aten._functional_sym_constrain_range.default", "aten._functional_assert_scalar.default"),
+        *("aten._linalg_check_errors.default",),
     }
 )
 

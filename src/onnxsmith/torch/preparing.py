@@ -5,14 +5,22 @@ torch's own pass is slow, as it traces the whole program again, and so only prog
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import operator
 import warnings
+from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import torch
+from torch.export import _remove_effect_tokens_pass as torch_tokens
+from torch.export import exported_program
+from torch.export.graph_signature import InputKind
 from torch.fx.node import Argument as FxArgument
 
 from onnxsmith.errors import ExportError
+from onnxsmith.torch.autograd_modes import left_transforms
 from onnxsmith.torch.library.kinds import Fake, Target
 from onnxsmith.torch.marking import NO_GRADIENT, mark_gradients, secure_marks
 from onnxsmith.torch.mutation import writes_to_views, written_positions
@@ -20,6 +28,10 @@ from onnxsmith.torch.refusals import DERIVATIVES_THAT_WORK
 
 #: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
 _VMAP_MODULE = "torch._functorch.predispatch"
+#: What begins a forward derivative, as `torch.func.jvp` does.
+_MAKE_DUAL: Any = torch.ops.aten._make_dual.default
+_PROGRAMS: Any = exported_program
+_TOKENS: Any = torch_tokens
 
 
 def prepared(
@@ -34,6 +46,7 @@ def prepared(
     `is_own` says that it was traced here, and is changed in place. One of a module in training says where gradients
     end. `keeps_writes` says that all writes matter, those of running statistics among them.
     """
+    program = _without_tokens(program)
     if is_training:
         mark_gradients(program)
     hides_writes = has_hidden_writes(program.graph_module)
@@ -44,11 +57,11 @@ def prepared(
         return program
     if is_training:
         secure_marks(program)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), left_transforms(), _whole_derivatives(program.graph_module):
         # torch copies tree specs in a way that it has itself deprecated.
         warnings.simplefilter("ignore", FutureWarning)
         try:
-            return program.run_decompositions({})  # pyright: ignore[reportUnknownMemberType]
+            return _without_tokens(program.run_decompositions({}))  # pyright: ignore[reportUnknownMemberType]
         except Exception as error:  # whatever torch's own code raises here
             error.__context__ = None
             raise ExportError(
@@ -56,6 +69,35 @@ def prepared(
                 f"{str(error).partition(chr(10))[0]}",
                 help=f"torch.func.grad and jacrev are beyond torch.export inside a module; {DERIVATIVES_THAT_WORK}",
             ) from error
+
+
+def _without_tokens(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program without the inputs and outputs by which torch orders checks, which a model does not make."""
+    signature = program.graph_signature
+    if not any(each.kind is InputKind.TOKEN for each in signature.input_specs):
+        return program
+    own: Any = copy.copy(program)
+    own._graph_signature = replace(signature, input_specs=[*signature.input_specs])
+    own._graph_module = copy.deepcopy(program.graph_module)
+    return _TOKENS._remove_effect_tokens(own)
+
+
+@contextlib.contextmanager
+def _whole_derivatives(module: torch.fx.GraphModule) -> Generator[None]:
+    """Have torch take operators apart that are made of others, in a program with forward derivatives.
+
+    torch keeps such operators whole as it rewrites a program, by kernels that have no derivative, and goes on.
+    """
+    graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
+    if not any(node.target is _MAKE_DUAL for graph in graphs for node in graph.nodes):
+        yield
+        return
+    held = _PROGRAMS._override_composite_implicit_decomp
+    _PROGRAMS._override_composite_implicit_decomp = contextlib.nullcontext
+    try:
+        yield
+    finally:
+        _PROGRAMS._override_composite_implicit_decomp = held
 
 
 def _needs_rewriting(module: torch.fx.GraphModule, *, keeps_writes: bool) -> bool:

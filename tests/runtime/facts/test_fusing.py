@@ -57,5 +57,30 @@ def test_a_transposed_matrix_times_a_vector(program) -> None:
     np.testing.assert_allclose(trace(program, FLOAT["N", "M"], FLOAT["N"])(a, v), a.T @ v, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "turned",
+    [
+        lambda a: op.Transpose(a, perm=[1, 0, 2]),
+        lambda a: op.Transpose(a, perm=[1, 0, 2]) * 0.5,
+        lambda a: op.Mul(np.float32(0.5), op.Transpose(a, perm=[1, 0, 2])),
+        lambda a: op.Transpose(a, perm=[1, 0, 2]) + op.Transpose(a * 2.0, perm=[1, 0, 2]),
+    ],
+    ids=["plain", "scaled", "number first", "moved down"],
+)
+def test_nothing_transposed_and_multiplied(turned) -> None:
+    """ONNX Runtime's fusion of both ends the process."""
+
+    def program(a, b):
+        return op.MatMul(turned(a), b), op.MatMul(b, op.Transpose(turned(a), perm=[0, 2, 1]))
+
+    model = trace(program, FLOAT["N", 2, 4], FLOAT[2, 4, 4])
+    assert [each.shape for each in model(np.ones((0, 2, 4), "f4"), np.ones((2, 4, 4), "f4"))] == [
+        (2, 0, 4),
+        (2, 4, 0),
+    ]
+    a, b = np.arange(24, dtype="f4").reshape(3, 2, 4), np.ones((2, 4, 4), "f4")
+    np.testing.assert_allclose(model(a, b)[0], np.asarray(turned(a)) @ b)
+
+
 def test_adapted_models_of_probes_are_right() -> None:
     assert wrong_probes(fusing) == []

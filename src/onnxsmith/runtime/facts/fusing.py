@@ -14,6 +14,9 @@ from onnxsmith.types.dtypes import DType
 _ONE = np.ones((1, 1))
 _REASON = "a product of matrices and a number are fused, and the number is rounded to float32"
 _SCALES = ("Mul", "Div")
+#: What no transposition is moved through, and how many nodes are looked at behind a product.
+_STOPS = ("MatMul", "Gemm", "Conv", "Reshape")
+_FAR = 16
 
 
 # Before what concerns numbers beside products: one rewrite of a node is all, and this one meets both.
@@ -48,6 +51,46 @@ def transposed_doubles(site: Site) -> bool:
     inputs = [site.input(k) for k in (0, 1)]
     hidden = [site.emit.op("Max", each) if _may_be_transposed(site, each) else each for each in inputs]
     return _replaced(site, hidden)
+
+
+@rewrite(
+    "MatMul",
+    "the transposition of a first dimension and a product are fused, which ends the process where it has no elements",
+    probe="g (float[N, 1, 2] x, float[1, 2, 2] v) => (float[1, N, 2] y)"
+    " { t = Transpose <perm = [1, 0, 2]> (x) y = MatMul(t, v) }",
+    given={"x": np.ones((0, 1, 2), np.float32), "v": np.ones((1, 2, 2), np.float32)},
+    right=[np.ones((1, 0, 2), np.float32)],
+    dtypes=[DType.FLOAT],
+)
+def transposed_nothing(site: Site) -> bool:
+    inputs = [site.input(k) for k in (0, 1)]
+    hidden = [site.emit.op("Max", each) if _may_be_nothing_turned(site, each) else each for each in inputs]
+    return _replaced(site, hidden)
+
+
+def _may_be_nothing_turned(site: Site, name: str) -> bool:
+    """True if a transposition of a first dimension that may be 0 is behind a value: the optimizer moves it down."""
+    names, seen = [name], set[str]()
+    while names and len(seen) < _FAR:
+        producer = site.scope.producer(names.pop())
+        if producer is None or producer.output[0] in seen or producer.op_type in _STOPS:
+            continue
+        seen.add(producer.output[0])
+        if producer.op_type == "Transpose":
+            order = next((list(each.ints) for each in producer.attribute if each.name == "perm"), None)
+            is_moved = order is None or (len(order) > 2 and order[0] != 0)
+            if is_moved and _may_begin_with_nothing(site.scope.type_of(producer.input[0])):
+                return True
+        names.extend(each for each in producer.input if each)
+    return False
+
+
+def _may_begin_with_nothing(found: onnx.TypeProto | None) -> bool:
+    """True if a tensor may have more than two dimensions, and a first of 0."""
+    if found is None or not found.tensor_type.HasField("shape"):
+        return True
+    dimensions = found.tensor_type.shape.dim
+    return len(dimensions) > 2 and not dimensions[0].dim_value
 
 
 def _may_be_transposed(site: Site, name: str) -> bool:

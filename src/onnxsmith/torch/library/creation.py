@@ -25,6 +25,7 @@ CONSTANTS = {
     "aten.zeros_like.default": 0,
     "aten.new_zeros.default": 0,
     "aten.zero.default": 0,
+    "aten._new_zeros_with_same_feature_meta.default": 0,  # of a forward derivative
     "aten.ones.default": 1,
     "aten.ones_like.default": 1,
     "aten.new_ones.default": 1,

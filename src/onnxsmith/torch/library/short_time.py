@@ -167,12 +167,14 @@ def istft(
     made = made.map(lambda part: part * shape)
     batch = call.shape_of(made.re)[:-2]
     weights = op.Expand(op.Mul(shape, shape), int64s([frames, n_fft]))
-    norm = _overlapped(weights, pieces, [], frames)
-    made = made.map(lambda part: op.Div(_overlapped(part, pieces, batch, frames), norm))
     start = n_fft // 2 if center else 0
-    made = made.map(
-        lambda part: op.Slice(part, [start], int64s([start + call.output_shape()[-1]]), [rank_of(part) - 1])
-    )
+
+    def wanted(part: Tensor) -> Tensor:
+        return op.Slice(part, [start], int64s([start + call.output_shape()[-1]]), [-1])
+
+    # The ends that are not wanted may have no weight at all, and no gradient is to go through a division by it.
+    norm = wanted(_overlapped(weights, pieces, [], frames))
+    made = made.map(lambda part: op.Div(wanted(_overlapped(part, pieces, batch, frames)), norm))
     if length is not None or center:
         made = resized(call, made, made.rank - 1, call.output_shape()[-1])
     return made.as_value()
