@@ -316,3 +316,9 @@ def test_single_pieces_are_data_too() -> None:
 def test_a_node_without_outputs_is_refused() -> None:
     with pytest.raises(OnnxsmithError, match="has no outputs"):
         onnxsmith.decompile(onnx.NodeProto())
+
+
+def test_a_type_without_an_element_type_is_refused() -> None:
+    node = helper.make_node("Optional", [], ["y"], type=onnx.TypeProto())
+    with pytest.raises(OnnxsmithError, match="'type' of Optional '' is a type without an element type"):
+        onnxsmith.decompile(node)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx
+import pytest
+
 from onnxsmith import FLOAT, Model, diff, trace
 from onnxsmith import opset21 as op
 
@@ -32,3 +35,17 @@ def test_many_constants_of_one_model_are_one_line() -> None:
 
 def test_a_few_constants_stand_where_they_were() -> None:
     assert str(diff(with_constants(3), with_constants(0))).count("= Constant(") == 3
+
+
+@pytest.mark.parametrize(
+    "node", ["y, h, c = LSTM <hidden_size = 2> (x, w, w)", "y, h = MaxPool <kernel_shape = [2]> (x)"]
+)
+def test_outputs_that_are_left_out_at_the_end_are_no_difference(node: str) -> None:
+    """onnx-ir writes no empty names there, so that a model and its copy may differ in them."""
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[3, 1, 8] x, float[1, 8, 8] w) => (float[A, B, C] y)'
+    proto = onnx.parser.parse_model(f"{text} {{ {node} z = Neg(y) }}")
+    proto.graph.node[0].output[1:] = [""] * (len(proto.graph.node[0].output) - 1)
+    model = Model.from_proto(proto)
+    assert len(model.nodes[0].outputs) > 1
+    for names in (False, True):
+        assert not model.diff(Model.from_proto(model.proto), names=names)

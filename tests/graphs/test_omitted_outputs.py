@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 import onnx_ir as ir
+import onnxruntime
 import pytest
 from onnx import helper
 
@@ -116,6 +117,27 @@ def test_split_into_as_many_as_are_left_out(left_out: str, expected: list[int]):
     for each in (Model.from_proto(model), Model.from_proto(model).optimize(), Model(in_memory)):
         np.testing.assert_array_equal(each(x), expected)
     assert [each.name or "" for each in in_memory.graph.node(0).outputs] == outputs
+
+
+@pytest.mark.parametrize("outputs", [["y"], ["y", ""], ["", "y"]])
+def test_a_call_that_leaves_outputs_of_its_function_out(outputs: list[str]):
+    """onnx-ir writes no empty names at the end; ONNX Runtime and onnx's inference refuse a call with fewer outputs."""
+    text = f"{_HEAD} g (float[N] x) => (float[N] y) {{ p, q = own.f(x) }}"
+    functions = (
+        ' <domain: "own", opset_import: ["" : 21, "own" : 1]> f (a) => (b, c) { b, c = own.g(a) }'
+        ' <domain: "own", opset_import: ["" : 21]> g (a) => (b, c) { b = Neg(a) c = Abs(a) }'
+    )
+    model = onnx.parser.parse_model(text + functions)
+    model.graph.node[0].output[:] = outputs
+    read = Model.from_proto(model)
+    in_memory = [Model(ir.from_proto(model))] if len(outputs) == 2 else []
+    x = np.float32([1, -2])
+    for each in (read, *in_memory, read.rename({"x": "z"}), read.convert_version(18)):
+        session = onnxruntime.InferenceSession(each.proto.SerializeToString())
+        (found,) = session.run(None, {each.inputs[0].name: x})
+        np.testing.assert_array_equal(found, -x if outputs[0] else abs(x))
+    read.check()
+    assert not read.diff(Model.from_proto(read.proto))
 
 
 def test_names_are_fresh_and_others_stay():

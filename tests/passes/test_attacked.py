@@ -169,3 +169,25 @@ def test_a_result_that_many_small_inputs_make_large() -> None:
 def test_an_attribute_of_another_type() -> None:
     text = '<ir_version: 9, opset_import: ["" : 18]> g (float[2,3] x) => (float[3,2] y) { y=Transpose<perm="ab">(x) }'
     optimize(Model.from_proto(onnx.parser.parse_model(text)))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "result", "default", "given"),
+    [
+        ("y = Reshape(t, s)", "float[A, B]", [2, 6], [4, 3]),
+        ("y = Expand(t, s)", "float[A, B]", [2, 12], [3, 12]),
+        ("u = Slice(t, z, s) y = Shape(u)", "int64[1]", [3], [5]),
+        ("u = Tile(t, s) y = Size(u)", "int64", [2], [3]),
+        ("u, v = TopK(t, s) y = Shape(u)", "int64[1]", [2], [3]),
+        ("u = Reshape(t, s) y = Softmax<axis = 0>(u)", "float[A, B]", [2, 6], [4, 3]),
+    ],
+)
+def test_the_default_of_an_input_is_no_constant(
+    nodes: str, result: str, default: list[int], given: list[int]
+) -> None:
+    """onnx's inference follows it as one."""
+    ports = f"(float[12] x, int64[{len(default)}] s) => ({result} y)"
+    inputs: Arrays = {"x": np.arange(12, dtype=np.float32), "s": np.array(given)}
+    check(
+        17, f"g {ports} <int64[1] z = {{0}}> {{ t = Neg(x) {nodes} }}", inputs, {"s": np.array(default)}, ir=8
+    )

@@ -23,7 +23,7 @@ LENIENT = settings(
 
 
 @settings(LENIENT, max_examples=60)
-@given(runnable_models())
+@given(runnable_models(has_default=True))
 def test_the_same_results(proto: onnx.ModelProto) -> None:
     small = optimize(Model.from_proto(proto), opset="keep").proto
     onnx.checker.check_model(small)
@@ -35,7 +35,7 @@ def test_the_same_results(proto: onnx.ModelProto) -> None:
 
 
 @settings(LENIENT, max_examples=30)
-@given(runnable_models())
+@given(runnable_models(has_default=True))
 def test_once_is_enough(proto: onnx.ModelProto) -> None:
     small = optimize(Model.from_proto(proto))
     assert optimize(small).report.edits == ()

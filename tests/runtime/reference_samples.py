@@ -113,6 +113,18 @@ def old_samples() -> Iterator[Sample]:
             *((image, row * 2, row, row * 0.5, row * 1.5), (image - 0.5) / np.sqrt(np.float32(2)) * 2 + 1),
         ),
     ]
+    column = np.array([2.0, 0.5], np.float32)
+    aligned: list[tuple[str, tuple[int, ...], Array]] = [
+        ("Add", (1, 6), x + column[:, None]),
+        ("Sub", (1, 6), x - column[:, None]),
+        ("Mul", (1, 6), x * column[:, None]),
+        ("Div", (1, 6), x / column[:, None]),
+        ("Less", (1,), x < column[:, None]),
+        ("Greater", (1,), x > column[:, None]),
+    ]
+    for name, versions, result in aligned:
+        calls += [(name, each, {"axis": 0, "broadcast": 1}, (x, column), result) for each in versions]
+    calls.append(("Pow", 1, {"axis": 0, "broadcast": 1}, (abs(x), column), abs(x) ** column[:, None]))
     for name, version, attributes, inputs, right in calls:
         op = registry.find("", name, version)
         assert op is not None

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxsmith import Model
 from onnxsmith.errors import OperatorFailedError
 from onnxsmith.runtime import engine, using
 from onnxsmith.types.dtypes import DType
@@ -223,3 +224,19 @@ def test_the_zero_point_of_float4_counts(runtime) -> None:
     with using(runtime=runtime):
         runner = engine.prepare(find("DequantizeLinear", 25), [DType.FLOAT4E2M1, F, DType.FLOAT4E2M1], {}, 1)
         assert runner(given)[0].tolist() == [-6, 0, -10]
+
+
+@pytest.mark.parametrize("opset", [1, 6])
+@pytest.mark.parametrize(
+    ("said", "shape"), [("axis = 1, ", "3"), ("axis = 0, ", "2, 3"), ("", "3, 4"), ("", "1")]
+)
+@pytest.mark.parametrize("name", ["Add", "Sub", "Mul", "Div", "Pow", "Less", "Greater"])
+def test_operands_before_opset_7_are_aligned_as_attributes_say(name, said, shape, opset) -> None:
+    result = "bool" if name in ("Less", "Greater") else "float"
+    ports = f"(float[2, 3, 4] x, float[{shape}] w) => ({result}[2, 3, 4] y)"
+    text = f'<ir_version: 3, opset_import: ["" : {opset}]> g {ports} {{ y = {name} <{said}broadcast = 1> (x, w) }}'
+    model = Model.from_proto(onnx.parser.parse_model(text))
+    sizes = [int(each) for each in shape.split(",")]
+    x, w = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.arange(np.prod(sizes), dtype=np.float32)
+    inputs = x, w.reshape(sizes) + 1
+    np.testing.assert_array_equal(model(*inputs), model.convert_version(13)(*inputs))

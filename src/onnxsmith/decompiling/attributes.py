@@ -13,6 +13,7 @@ from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import MapType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.decompiling.script_writer import ScriptWriter
@@ -65,13 +66,23 @@ def _value(script: ScriptWriter, node: ir.Node, name: str, kind: ir.AttributeTyp
         case _Kind.TENSORS:
             return listed([_tensor(script, node, f"{name}.{k}", each) for k, each in enumerate(value)])
         case _Kind.TYPE_PROTO:
-            return type_text(type_from_ir(value.type, value.shape), script.module.used)
+            return _type(script, node, name, value)
         case _Kind.TYPE_PROTOS:
-            return listed(
-                [type_text(type_from_ir(each.type, each.shape), script.module.used) for each in value]
-            )
+            return listed([_type(script, node, name, each) for each in value])
         case _:
             return script.module.sparse(node, name, value)
+
+
+def _type(script: ScriptWriter, node: ir.Node, name: str, value: Any) -> Text:
+    kind = innermost = type_from_ir(value.type, value.shape)
+    while not isinstance(innermost, TensorType):
+        innermost = innermost.value if isinstance(innermost, MapType) else innermost.element
+    if innermost.dtype is None:
+        raise DecompileError(
+            f"the attribute {name!r} of {node.op_type} {node.name or ''!r} is a type without an element type",
+            help="give the type an element type",
+        )
+    return type_text(kind, script.module.used)
 
 
 def _tensor(script: ScriptWriter, node: ir.Node, name: str, tensor: ir.TensorProtocol) -> Text:

@@ -24,7 +24,7 @@ from onnxsmith.diffing.wording import (
     told_apart,
     type_words,
 )
-from onnxsmith.graphs.rewriting.scopes import held_tensor
+from onnxsmith.graphs.rewriting.scopes import held_tensor, named_outputs
 from onnxsmith.inspection import Graph, Node, Nodes, are_same_floats, shown_attribute
 
 
@@ -131,9 +131,10 @@ class Finder:
             )
             if not self._is_same(one, other):
                 yield f"input {place}: {told_apart(one, other)}"
-        if len(left.ir.outputs) != len(right.ir.outputs):
-            yield f"outputs: {len(left.ir.outputs)} -> {len(right.ir.outputs)}"
-        for place, (one, other) in enumerate(zip(left.ir.outputs, right.ir.outputs, strict=False)):
+        outputs = named_outputs(left.ir), named_outputs(right.ir)
+        if len(outputs[0]) != len(outputs[1]):
+            yield f"outputs: {len(outputs[0])} -> {len(outputs[1])}"
+        for place, (one, other) in enumerate(zip(*outputs, strict=False)):
             if self._names and one.name != other.name:
                 yield f"output {place}: {quoted(one)} -> {quoted(other)}"
             elif not _may_be_same_type(one, other):

@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.identity import ISOMORPHIC, Itself, Policy, is_random
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.rewriting.scopes import named_outputs
 from onnxsmith.inspection import Graph, Nodes
 
 
@@ -82,7 +83,7 @@ class Signatures:
                 self._forms[value] = hash((self.weak[node], place))
         outputs = {value: place for place, value in enumerate(graph.ir.outputs)}
         for node in reversed(list(graph.ir)):
-            self.below[node] = hash((self._own[node], tuple(self._uses(node.outputs, outputs))))
+            self.below[node] = hash((self._own[node], tuple(self._uses(named_outputs(node), outputs))))
         return hash(tuple(self.of_value(each) for each in graph.ir.outputs))
 
     def _uses(self, values: Sequence[ir.Value], outputs: dict[ir.Value, int]) -> Iterable[Hashable]:
@@ -96,7 +97,7 @@ class Signatures:
         operator: Hashable = (
             (node.domain, node.op_type, node.overload) if function is None else self.function(function)
         )
-        parts: list[Hashable] = [operator, len(node.outputs)]
+        parts: list[Hashable] = [operator, len(named_outputs(node))]
         attributes = node.attributes
         parts += [(name, self.attribute(attributes[name])) for name in sorted(attributes)]
         for name, held in sorted(self._nodes.bodies_of(node).items()):

@@ -6,7 +6,7 @@ its names of dimensions read as the sizes that the inputs give them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -57,6 +57,7 @@ def infer_model(
     required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
     for value, known in zip(required, inputs, strict=True):
         walk.known[value] = walk.completed(known, value)
+    walk.hold(each for each in model.graph.initializers.values() if each.is_graph_input())
     return walk.graph(model.graph), state.uses
 
 
@@ -116,10 +117,15 @@ class Walk:
         self.state = state
         self.known: dict[ir.Value, Known] = {}
 
-    def graph(self, graph: ir.Graph) -> list[Known]:
-        for value in graph.initializers.values():
+    def hold(self, initializers: Iterable[ir.Value]) -> None:
+        """Note the content of initializers."""
+        for value in initializers:
             if value.const_value is not None:
                 self.known[value] = Weight(value.name or "", value.const_value).known
+
+    def graph(self, graph: ir.Graph) -> list[Known]:
+        # The default of an input is no constant: a caller may give another value.
+        self.hold(each for each in graph.initializers.values() if not each.is_graph_input())
         for node in graph:
             self.node(node)
         return [self.of(value) for value in graph.outputs]

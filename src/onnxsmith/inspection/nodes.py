@@ -17,7 +17,6 @@ from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.held_model import Held, read
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.weights import Weight
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.completing import OwnNames
@@ -302,9 +301,7 @@ def _inferred(model: ir.Model) -> dict[ir.Value, AnyValueType]:
     walk = Walk(model.functions, model.opset_imports, OwnNames(), {}, state)
     for value in model.graph.inputs:
         walk.known[value] = walk.completed(NOTHING, value)
-    for value in model.graph.initializers.values():
-        if value.const_value is not None:
-            walk.known[value] = Weight(value.name or "", value.const_value).known
+    walk.hold(each for each in model.graph.initializers.values() if not each.is_graph_input())
     for node in model.graph:
         with contextlib.suppress(OnnxsmithError):  # its mistake is the model's own; the others have types
             walk.node(node)

@@ -299,9 +299,12 @@ def operators() -> tuple[type[Any], ...]:
                 x, zero_point = x.astype(np.float32) - zero, None
             return super()._run(x, x_scale, zero_point, axis=axis, block_size=block_size, **attributes)
 
-    plain = Loop, Scan, Scatter, Tile, Unsqueeze, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
+    plain = Loop, Scan, Scatter, Tile, Unsqueeze, Optional, OptionalGetElement, OptionalHasElement, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
-    formerly = (*map(_aligned_as_once, _ALIGNED_ONCE), *map(_of_rows_once, _OF_ROWS_ONCE))
+    formerly = (
+        *map(_aligned_as_once, (Div, *map(_own_class, _ALIGNED_ONCE))),
+        *map(_of_rows_once, _OF_ROWS_ONCE),
+    )
     rewritten = (*formerly, *window_operators(), *text_operators())
     quantized = QuantizeLinear, DequantizeLinear
     return (
@@ -351,19 +354,25 @@ def _spread(scale: Array, shape: tuple[int, ...], axis: int, block: int) -> Arra
 
 
 #: Operators that broadcast otherwise before opset 7.
-_ALIGNED_ONCE = ("Add", "And", "Equal", "Greater", "Less", "Mul", "Or", "Sub", "Xor")
+_ALIGNED_ONCE = ("Add", "And", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 
 
-def _aligned_as_once(name: str) -> type[Any]:
-    """An operator whose own class broadcasts as numpy does before opset 7, too, when attributes said how."""
-    base: Any = getattr(importlib.import_module(f"onnx.reference.ops.op_{name.lower()}"), name)
+def _own_class(name: str) -> type[Any]:
+    """The evaluator's own class of an operator."""
+    return getattr(importlib.import_module(f"onnx.reference.ops.op_{name.lower()}"), name)
 
-    def run(self: Any, first: Array, second: Array, **attributes: Any) -> tuple[Any, ...]:
+
+def _aligned_as_once(base: Any) -> type[Any]:
+    """An operator whose class broadcasts as numpy does before opset 7, too, when attributes said how."""
+
+    def run(self: Any, first: Array, second: Array, **_: Any) -> tuple[Any, ...]:
         if self.run_params["opsets"].get("", 7) < 7:
+            # The evaluator hands no attributes to operators of two operands.
+            attributes = {each.name: each.i for each in self.onnx_node.attribute}
             second = _aligned(first, second, attributes.get("axis"), attributes.get("broadcast"))
         return base._run(self, first, second)
 
-    return type(name, (base,), {"op_domain": "", "_run": run, "__module__": __name__})
+    return type(base.__name__, (base,), {"op_domain": "", "_run": run, "__module__": __name__})
 
 
 def _aligned(first: Array, second: Array, axis: int | None, broadcast: int | None) -> Array:

@@ -67,6 +67,21 @@ def test_what_is_something_else_stays(name: str) -> None:
     assert small.report.notes == []
 
 
+@pytest.mark.parametrize(
+    ("ends", "body"),
+    [
+        ("g (float[3,4] x, float[3] w) => (float[a] y)", "t = Transpose<perm=[1,0]>(x) y = MatMul(t, w)"),
+        ("g (float[4] x, float[3,4] w) => (float[a] y)", "t = Transpose<perm=[1,0]>(w) y = MatMul(x, t)"),
+        ("g (float[...] x, float[3,4] w) => (float[...] y)", "t = Transpose<perm=[1,0]>(w) y = MatMul(x, t)"),
+    ],
+)
+def test_a_vector_beside_a_turned_matrix_stays(ends: str, body: str) -> None:
+    """ONNX Runtime computes something else for it."""
+    model = model_of(f"{ends.replace('[...]', '[]')} {{ {body} }}")
+    small = optimize(model, domains=["com.microsoft"])
+    assert [node.op_type for node in small.ir.graph] == ["Transpose", "MatMul"]
+
+
 def test_attention_comes_first() -> None:
     """What is an operator of ONNX stays one: nothing of it is turned into products of the runtime's own."""
     model = trace(lambda x: attention(x, 2, None, "scores"), FLOAT["N", 5, 8])

@@ -60,7 +60,7 @@ def check(proto: onnx.ModelProto, outlined: onnx.ModelProto) -> None:
 
 
 @settings(LENIENT, max_examples=80)
-@given(runnable_models(), NAMES)
+@given(runnable_models(has_default=True), NAMES)
 def test_parts_of_any_kind(proto: onnx.ModelProto, names: list[str | None]) -> None:
     check(proto, outline(Model.from_proto(proto), by=named(names)).proto)
 

@@ -1,9 +1,12 @@
 """Random models that every runtime runs: floats of one shape, with branches, loops, functions, weights and constants.
 
+Asked for, an input has a default, which is not the value that it gets: nothing may take the default for a constant.
 Bodies read values from around them, and give names that values outside have in other bodies.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import onnx
@@ -16,17 +19,23 @@ Draw = st.DrawFn
 #: Calls of these are safe on any floats, one after the other.
 UNARY = ("Tanh", "Sigmoid", "Neg", "Abs", "Relu")
 BINARY = ("Add", "Sub", "Mul", "Max")
+KINDS = ("unary", "binary", "weight", "constant", "split", "function")
 SHAPE = (2, 4)
+#: An input that says a shape, its default, and the value that it gets.
+FORM = "form"
+DEFAULT_FORM, GIVEN_FORM = np.array([2, 4]), np.array([4, 2])
 
 
 class _Maker:
     """Nodes of one model, with the names that can be read."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, kinds: tuple[str, ...]) -> None:
         self.draw = draw
+        self.kinds = kinds
         self.initializers: list[onnx.TensorProto] = []
         self.count = 0
         self.has_function = False
+        self.has_form = False
 
     def fresh(self, stem: str) -> str:
         self.count += 1
@@ -34,9 +43,8 @@ class _Maker:
 
     def fill(self, nodes: list[onnx.NodeProto], known: list[str], count: int, depth: int) -> None:
         """Append nodes; what they give can be read afterwards."""
-        kinds = ["unary", "binary", "weight", "constant", "split", "function"]
         for _ in range(count):
-            kind = self.draw(st.sampled_from([*kinds, "if", "loop"] if depth == 0 else kinds))
+            kind = self.draw(st.sampled_from([*self.kinds, "if", "loop"] if depth == 0 else self.kinds))
             getattr(self, f"_{kind}")(nodes, known)
 
     def _pick(self, known: list[str]) -> str:
@@ -73,6 +81,14 @@ class _Maker:
         self._add(nodes, [], node)
         joined = helper.make_node("Concat", [halves[1], halves[0]], [self.fresh("v")], axis=1)
         self._add(nodes, known, joined)
+
+    def _form(self, nodes: list[onnx.NodeProto], known: list[str]) -> None:
+        self.has_form = True
+        formed, largest, less = (self.fresh("formed") for _ in range(3))
+        self._add(nodes, [], helper.make_node("Reshape", [self._pick(known), FORM], [formed]))
+        self._add(nodes, [], helper.make_node("ReduceMax", [formed, "first"], [largest]))
+        self._add(nodes, [], helper.make_node("Sub", [formed, largest], [less]))
+        self._add(nodes, known, helper.make_node("Reshape", [less, "shape"], [self.fresh("v")]))
 
     def _function(self, nodes: list[onnx.NodeProto], known: list[str]) -> None:
         self.has_function = True
@@ -121,9 +137,9 @@ def _info(name: str) -> onnx.ValueInfoProto:
 
 
 @st.composite
-def runnable_models(draw: Draw) -> onnx.ModelProto:
-    """A valid model; its outputs are the last value and perhaps others."""
-    maker = _Maker(draw)
+def runnable_models(draw: Draw, *, has_default: bool = False) -> onnx.ModelProto:
+    """A valid model; its outputs are the last value and perhaps others. `has_default` lets an input have a default."""
+    maker = _Maker(draw, (*KINDS, "form") if has_default else KINDS)
     inputs = ["x", "y"][: draw(st.integers(1, 2))]
     nodes: list[onnx.NodeProto] = []
     known = list(inputs)
@@ -136,6 +152,11 @@ def runnable_models(draw: Draw) -> onnx.ModelProto:
         numpy_helper.from_array(np.array(2, np.int64), "turns"),
         numpy_helper.from_array(np.array(0, np.float32), "zero"),
     ]
+    ports = [_info(each) for each in inputs]
+    if maker.has_form:
+        ports.append(helper.make_tensor_value_info(FORM, TensorProto.INT64, [2]))
+        constants = {FORM: DEFAULT_FORM, "first": np.array([0]), "shape": np.array(SHAPE)}
+        maker.initializers += [numpy_helper.from_array(each, name) for name, each in constants.items()]
     twice = helper.make_function(
         "local",
         "twice",
@@ -147,7 +168,7 @@ def runnable_models(draw: Draw) -> onnx.ModelProto:
     graph = helper.make_graph(
         nodes,
         "random",
-        [_info(each) for each in inputs],
+        ports,
         [_info(each) for each in ["result", *others]],
         maker.initializers,
     )
@@ -159,7 +180,10 @@ def runnable_models(draw: Draw) -> onnx.ModelProto:
     )
 
 
-def feeds(model: onnx.ModelProto) -> dict[str, NDArray[np.float32]]:
+def feeds(model: onnx.ModelProto) -> dict[str, NDArray[Any]]:
     """Arrays for the inputs."""
     rng = np.random.default_rng(7)
-    return {each.name: rng.normal(size=SHAPE).astype(np.float32) for each in model.graph.input}
+    return {
+        each.name: GIVEN_FORM if each.name == FORM else rng.normal(size=SHAPE).astype(np.float32)
+        for each in model.graph.input
+    }

@@ -317,6 +317,28 @@ def test_maps_and_sparse_weights_pass_through() -> None:
     assert newer(X) == model(X)
 
 
+@pytest.mark.parametrize("opset", [8, 11, 15])
+def test_a_sparse_constant_is_refused_where_it_cannot_stay(opset: int) -> None:
+    """Also where the node that holds it would be a function of older operators, which onnx-ir cannot write."""
+    numbers = helper.make_tensor("w", 1, [2], [1.0, 2.0]), helper.make_tensor("places", 7, [2], [0, 3])
+    constant = helper.make_node("Constant", [], ["c"], sparse_value=helper.make_sparse_tensor(*numbers, [4]))
+    ports = [helper.make_tensor_value_info(each, 1, [4]) for each in ("e", "r")]
+    body = helper.make_graph(
+        [constant, helper.make_node("Add", ["e", "c"], ["r"])], "b", ports[:1], ports[1:]
+    )
+    mapped = helper.make_node("SequenceMap", ["s"], ["y"], body=body)
+    rows = [helper.make_tensor_sequence_value_info(each, 1, [4]) for each in ("s", "y")]
+    graphs = [helper.make_graph([mapped], "g", rows[:1], rows[1:]), body]
+    for graph in graphs if opset > 11 else graphs[1:]:
+        opsets = [helper.make_opsetid("", 17 if opset > 11 else 13)]
+        model = Model.from_proto(helper.make_model(graph, ir_version=8, opset_imports=opsets))
+        if opset > 11 and graph is body:
+            assert model.convert_version(opset).report.opset_after == opset
+            continue
+        with pytest.raises(errors.OnnxsmithError, match=r"Constant 'c'|it holds a sparse tensor"):
+            model.convert_version(opset)
+
+
 def test_group_normalization_that_was_taken_back_is_still_read() -> None:
     model = read("""
         <ir_version: 8, opset_import: ["": 18]>

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onnxsmith import DOUBLE, FLOAT, script, trace
+from onnxsmith import DOUBLE, FLOAT, UINT8, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.runtime.facts import fusing
 from tests.runtime.facts.probing import wrong_probes
@@ -84,3 +84,57 @@ def test_nothing_transposed_and_multiplied(turned) -> None:
 
 def test_adapted_models_of_probes_are_right() -> None:
     assert wrong_probes(fusing) == []
+
+
+@script
+def dequantized(q: UINT8["N"], scale: FLOAT, zero: UINT8):
+    return op.DequantizeLinear(q, scale, zero)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda d: d,
+        lambda d: op.Identity(d),
+        lambda d: op.Dropout(d),
+        lambda d: op.Cast(d, to=1),
+        lambda d: op.Expand(d, np.array([1])),
+        lambda d: 0.0 + d * 1.0,
+    ],
+    ids=["nothing", "identity", "dropout", "cast", "expand", "numbers that do nothing"],
+)
+@pytest.mark.parametrize("zero", [np.uint8(128), np.uint8(3), np.int8(0)], ids=repr)
+def test_two_quantizations_stay_two(between, zero) -> None:
+    def twice(x):
+        first, second = np.float32(0.1), np.float32(0.25)
+        last = op.QuantizeLinear(x, first, zero)
+        middle = between(op.DequantizeLinear(last, first, zero))
+        return op.DequantizeLinear(op.QuantizeLinear(middle, second, zero), second, zero)
+
+    x = np.float32([1, -20, 3.33, 12.6, 0.37])
+    model = trace(twice, FLOAT["N"])
+    np.testing.assert_array_equal(model(x), model.with_outputs("dequantize_linear")(x)[0])
+    np.testing.assert_array_equal(model(x), twice(x))
+    if zero == np.uint8(128):
+        np.testing.assert_array_equal(model(x), np.float32([1, -12.75, 3.25, 12.5, 0.5]))
+
+
+def test_a_quantization_by_a_function_stays_apart() -> None:
+    scale, zero = np.float32(0.1), np.uint8(128)
+
+    def twice(x):
+        d = dequantized(op.QuantizeLinear(x, scale, zero), scale, zero)
+        return op.DequantizeLinear(op.QuantizeLinear(d, np.float32(0.25), zero), np.float32(0.25), zero)
+
+    np.testing.assert_array_equal(trace(twice, FLOAT["N"])(np.float32([12.6])), np.float32([12.5]))
+
+
+def test_equal_quantizations_may_become_one() -> None:
+    def twice(x):
+        for _ in range(2):
+            x = op.DequantizeLinear(
+                op.QuantizeLinear(x, np.float32(0.1), np.uint8(9)), np.float32(0.1), np.uint8(9)
+            )
+        return x
+
+    assert trace(twice, FLOAT["N"]).for_runtime().report.edits == ()

@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -91,6 +92,22 @@ def test_numbers_of_a_range(estimator: Any, value: float, said: str | None) -> N
         fitted.transform(rows)
     with pytest.raises(PipelineError, match=said):
         model.transform(rows)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_a_category_below_zero_is_not_counted_from_the_end(dtype: Any) -> None:
+    """A fraction above -1 is the first category, for scikit-learn as well."""
+    data = np.array([[0, 1], [1, 2], [2, 0], [3, 1]] * 3).astype(dtype)
+    fitted = CategoricalNB(min_categories=6).fit(data, np.arange(12) % 2)
+    model = convert(fitted, data)
+    for value in (-1, -3):
+        rows = np.array([[0, value]]).astype(dtype)
+        with pytest.raises(ValueError, match="Negative"):
+            fitted.predict(rows)
+        with pytest.raises(PipelineError, match="column 1 of X holds a number of -1 or less"):
+            model.predict(rows)
+    rows = np.array([[-0.5, 1]]).astype(dtype)
+    assert model.predict(rows).tolist() == fitted.predict(rows).tolist()
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])

@@ -20,10 +20,11 @@ _MOST_DIMENSIONS = 1 << 16
 def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.ModelProto:
     """The model without attributes and declared sizes that ONNX's inference does not come back from.
 
+    Inputs have no defaults in it: inference would take these for constants, though a caller may give another value.
     `is_checked` says that the types of the model are to be checked: operators stay as they are where they can.
     """
     traps = _places_of_traps(model)
-    if not traps and not any(True for _ in _negative_sizes(model)):
+    if not traps and not _defaults(model) and not any(True for _ in _negative_sizes(model)):
         return model
     safe = _without(model, traps)
     if not is_checked:
@@ -48,6 +49,12 @@ def _places_of_traps(model: onnx.ModelProto) -> set[int]:
     }
 
 
+def _defaults(model: onnx.ModelProto) -> set[str]:
+    """The inputs that have a default, and say their own type."""
+    held = {each.name for each in model.graph.initializer}
+    return {each.name for each in model.graph.input if each.name in held and each.type.tensor_type.elem_type}
+
+
 def _key(node: onnx.NodeProto) -> tuple[str, str]:
     return plain_domain(node.domain), node.op_type
 
@@ -57,6 +64,11 @@ def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
     copy.CopyFrom(model)
     for size in list(_negative_sizes(copy)):
         size.Clear()  # older writers say -1 for a dynamic size
+    defaults = _defaults(copy)
+    if defaults:
+        kept = [each for each in copy.graph.initializer if each.name not in defaults]
+        del copy.graph.initializer[:]
+        copy.graph.initializer.extend(kept)
     nodes = list(nodes_of_model(copy))
     for node in (nodes[place] for place in traps):
         kind = _ENDS_PROCESS.get(_key(node))

@@ -68,11 +68,15 @@ def _turning(
 
 
 def _turns_matrices(match: Match) -> bool:
-    """True if the last two dimensions are swapped, and no others are moved."""
+    """True if the last two dimensions are swapped, and no others are moved; a vector beside it gives something else."""
     orders = [match[name] for name in ("left", "right") if name in match]
-    return _is_float(match) and all(
-        len(each) >= 2 and each == [*range(len(each) - 2), len(each) - 1, len(each) - 2] for each in orders
+    return _are_matrices(match) and all(
+        each == [*range(len(each) - 2), len(each) - 1, len(each) - 2] for each in orders
     )
+
+
+def _are_matrices(match: Match) -> bool:
+    return _is_float(match) and min(match.tensor(name).rank or 0 for name in ("x", "y")) >= 2
 
 
 def scaled_product(x: Tensor, y: Tensor, *, factor: float) -> Tensor:
@@ -111,9 +115,7 @@ def _scaling(
 
 
 def _scales_matrices(match: Match) -> bool:
-    is_number = "divisor" not in match or match["divisor"] != 0
-    ranks = [match.tensor(name).rank or 0 for name in ("x", "y")]
-    return _is_float(match) and is_number and min(ranks) >= 2
+    return _are_matrices(match) and ("divisor" not in match or match["divisor"] != 0)
 
 
 @functools.cache

@@ -28,8 +28,7 @@ def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
     The nodes are of the opset that the function is written in: of several the newest that the target has, or else the
     oldest. `step.at` says which.
     """
-    proto = ir.serde.serialize_node(step.node)
-    schema = schema_of(proto, op.since_version)
+    schema = schema_of(onnx.NodeProto(op_type=op.name, domain=op.domain), op.since_version)
     written = [] if schema is None else opsets_of_functions(schema)
     if schema is None or not written:
         return None
@@ -37,6 +36,10 @@ def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
         raise Refusal(
             "its attributes come with each call of the function that it is in", "inline the function first"
         )
+    try:
+        proto = ir.serde.serialize_node(step.node)
+    except ir.serde.SerdeError:  # onnx-ir writes no sparse tensors
+        raise Refusal("it holds a sparse tensor", "write the tensor with all its elements") from None
     types = [_proto_of(value) for value in step.node.inputs]
     newest = max((each for each in written if each <= step.target), default=min(written))
     try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
-from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.runtime.facts.fact import rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -17,6 +17,8 @@ _SCALES = ("Mul", "Div")
 #: What no transposition is moved through, and how many nodes are looked at behind a product.
 _STOPS = ("MatMul", "Gemm", "Conv", "Reshape")
 _FAR = 16
+#: The numbers with which operators do nothing.
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
 
 
 # Before what concerns numbers beside products: one rewrite of a node is all, and this one meets both.
@@ -132,6 +134,37 @@ def product_of_scaled(site: Site) -> bool:
     return _replaced(site, [_apart(site, site.input(k), _SCALES) for k in (0, 1)])
 
 
+@rewrite(
+    "QuantizeLinear",
+    "two quantizations, one after the other, become one with another scale",
+    probe="g (float[2] x) => (float[2] y) { s = Constant <value = float {0.1}> ()"
+    " t = Constant <value = float {0.25}> () z = Constant <value = uint8 {128}> ()"
+    " q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z)"
+    " r = QuantizeLinear(d, t, z) y = DequantizeLinear(r, t, z) }",
+    given={"x": np.array([12.6, -20], np.float32)},
+    right=[np.array([12.5, -12.75], np.float32)],
+    is_ordinary=True,
+)
+def quantized_twice(site: Site) -> bool:
+    passing = ("Identity", "Dropout", "Cast", "Expand")
+    producer = _behind(site, site.input(0), passing)
+    while producer is not None and producer.op_type in _NEUTRAL:
+        neutral = [_is_all(site.scope.constant(each), _NEUTRAL[producer.op_type]) for each in producer.input]
+        if not any(neutral):
+            return False
+        producer = _behind(site, producer.input[neutral.index(True) - 1], passing)
+    if producer is None or not site.input(2):
+        return False
+    if producer.domain in ("", "ai.onnx", "com.microsoft"):
+        if producer.op_type != "DequantizeLinear" or len(producer.input) < 3:
+            return False
+        pairs = [[site.scope.constant(each.input[k]) for each in (producer, site.node)] for k in (1, 2)]
+        # Lists of scales stay apart, and of two that are equal the first one is the result of both.
+        if any(each is not None and each.size > 1 for each in pairs[0]) or all(map(_are_equal, pairs)):
+            return False
+    return _replaced(site, [site.emit.op("Max", site.input(0)), *site.node.input[1:]])
+
+
 _PLACES_REASON = (
     "a range of places and the `Gather` of them become a `Slice`, which leaves out places that are not there, and gives"
     " nothing for places that count up to the end or down to the first"
@@ -159,6 +192,15 @@ def range_around_an_end(site: Site) -> bool:
     else:
         is_around = end == 0 or (start is not None and start < 0)
     return is_around and _hide_places(site)
+
+
+def _is_all(content: Array | None, number: int) -> bool:
+    return content is not None and bool((content == number).all())
+
+
+def _are_equal(pair: Sequence[Array | None]) -> bool:
+    first, second = pair
+    return first is not None and second is not None and np.array_equal(first, second)
 
 
 def _whole(site: Site, name: str) -> int | None:

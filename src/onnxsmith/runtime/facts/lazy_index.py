@@ -46,6 +46,7 @@ FACTS: dict[tuple[str | int, ...], str] = {
     ("", "MatMul", "fusing"): "fusing",
     ("", "Mul", "fusing"): "fusing",
     ("", "Div", "fusing"): "fusing",
+    ("", "QuantizeLinear", "fusing"): "fusing",
     ("", "Gather", "fusing"): "fusing",
     ("", "Sum", "holes"): "holes",
     ("", "Einsum", "holes"): "holes",

@@ -37,6 +37,11 @@ _SIGNS: dict[str, tuple[Any, ...]] = {
 _LEAST_NEGATIVE = -1e-9
 #: What takes none of these refuses for another reason: it knows other categories, or another range.
 _POSITIVE = (1, 1000)
+#: What makes whole numbers of its columns takes fractions above -1, and no number beyond its categories. A model would
+#: count categories from the end.
+_BELOW_ZERO: dict[str, tuple[Any, ...]] = {"a number of -1 or less": (-1, -1000)}
+#: So scikit-learn's check of signs begins its message.
+_SIGN_MESSAGE = "Negative values in data"
 _TEXTS: dict[str, tuple[Any, ...]] = {"a missing text": (None, np.nan)}
 
 
@@ -46,6 +51,8 @@ def found_in(elements: Elements, kind: str) -> Elements:
         return np.asarray(elements == NAN_TEXT if kind in _TEXTS else np.zeros(elements.shape, bool))
     if kind in _SIGNS and elements.dtype.kind in "iuf":
         return np.asarray(elements == 0 if kind == "a zero" else elements < 0)
+    if kind in _BELOW_ZERO and elements.dtype.kind in "if":
+        return np.asarray(elements <= -1)
     if elements.dtype.kind != "f" or kind not in _NUMBERS:
         return np.zeros(elements.shape, bool)
     if kind == "NaN":
@@ -69,8 +76,9 @@ def refused_kinds(
         return ()
     with_values = _replacer(rows_at(data, [0]), [name for name, _ in kinds])
 
-    def is_refused(places: Sequence[int], value: object) -> bool:
-        return all(_fails(estimator, method, lambda: with_values(places, value)) for method in methods)
+    def is_refused(places: Sequence[int], value: object, message: str = "") -> bool:
+        failures = [_failure(estimator, method, lambda: with_values(places, value)) for method in methods]
+        return all(each is not None and message in each for each in failures)
 
     if is_refused((), None):
         return ()
@@ -83,6 +91,7 @@ def refused_kinds(
         (("float",), _NUMBERS),
         (("float",), fractions),
         (("int", "uint"), _SIGNS),
+        (("float", "int"), _BELOW_ZERO),
     ):
         places = [place for place, (_, kind) in enumerate(kinds) if kind.startswith(prefixes)]
         some = (
@@ -91,11 +100,14 @@ def refused_kinds(
             else places
         )
         for kind, values in tried.items():
-            if not places or not all(is_refused(places, value) for value in values):
+            if kind in _BELOW_ZERO and any(each in _SIGNS for each, _ in found):
+                continue  # all below zero is refused
+            message = _SIGN_MESSAGE if kind in _BELOW_ZERO else ""
+            if not places or not all(is_refused(places, value, message) for value in values):
                 continue
             if kind in _SIGNS and any(is_refused(places, value) for value in _POSITIVE):
                 continue
-            refused = [each for each in some if all(is_refused([each], value) for value in values)]
+            refused = [each for each in some if all(is_refused([each], value, message) for value in values)]
             if len(refused) == len(some):
                 found.append((kind, None if len(places) == len(kinds) else tuple(places)))
             elif refused:
@@ -103,14 +115,15 @@ def refused_kinds(
     return tuple(found)
 
 
-def _fails(estimator: Fitted, method: str, rows: Callable[[], object]) -> bool:
+def _failure(estimator: Fitted, method: str, rows: Callable[[], object]) -> str | None:
+    """What an estimator says of rows that it does not take; None if it takes them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             getattr(estimator, method)(rows())
-    except Exception:  # whatever an estimator says of rows that it does not take
-        return True
-    return False
+    except Exception as error:  # estimators raise what they like
+        return str(error)
+    return None
 
 
 def _replacer(row: Rows, names: Sequence[str | None]) -> Callable[[Sequence[int], object], object]:
