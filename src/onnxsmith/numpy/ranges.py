@@ -15,6 +15,8 @@ from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.choosing import selected
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -168,11 +170,16 @@ def linspace(
         return points, number if type(number) is float else Array(np.asarray(step)).as_number()
     made, step = _spaced(as_type(first, natural), as_type(last, natural), count, bool(endpoint))
     result = as_type(made, wanted) if wanted.kind in "fc" else _floored(made, wanted)
-    if axis:
-        from_front = axis % result.ndim
+    from_front = axis_of(axis, result.ndim)
+    if from_front:
         order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
         result = detached(permuted(result, tuple(order)), is_plain=result.ndim < 2)
-    return (result, step) if retstep else result
+    if not retstep:
+        return result
+    parts = cast(Size, count - 1 if endpoint else count)
+    if isinstance(parts, int):
+        return result, step if parts > 0 else np.nan
+    return result, selected(array_of(parts) > 0, step, np.nan)
 
 
 def _ends(start: ArrayLike, stop: ArrayLike) -> tuple[Array, Array, NumpyDType]:
