@@ -450,7 +450,8 @@ class Array(Holding):
         >>> x
         Array([1, 2])
         """
-        return _called("copy", self, order)
+        made: Array = _called("copy", self, order)
+        return made.as_number() if self.is_number else made
 
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy.
