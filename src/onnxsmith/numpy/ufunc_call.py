@@ -214,7 +214,8 @@ class UfuncCall:
         if self._compares and all(each is int for each in kinds):
             # numpy compares Python's integers as objects, of any size; those of a model have 64 bits.
             kinds = [dtypes.INT64] * len(kinds)
-        # Asked by `equiv` about Python numbers of other types than the loop's, numpy ends the process. `no` says the same.
+        # Asked by `equiv` about Python numbers of other types than the loop's, numpy ends the process. `no` is as
+        # strict.
         is_equivalent = extra.get("casting") == "equiv"
         if is_equivalent:
             extra["casting"] = "no"
