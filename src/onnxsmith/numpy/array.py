@@ -450,8 +450,7 @@ class Array(Holding):
         >>> x
         Array([1, 2])
         """
-        made: Array = _called("copy", self, order)
-        return made.as_number() if self.is_number else made
+        return self if self.is_number else _called("copy", self, order)  # nothing writes to a number
 
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy.
