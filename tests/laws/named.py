@@ -33,6 +33,7 @@ MODULES: dict[str, str] = {
     "labels": "tests.sklearn.label_law",
     "letter-case": "tests.runtime.facts.letter_case_law",
     "numpy-arguments": "tests.numpy.every_argument",
+    "numpy-jitted": "tests.numpy.jitted_arguments",
     "numpy-stores": "tests.numpy.refused_stores",
     "jit-reads": "tests.scripting.staging.outside_law",
     "numbers": "tests.scripting.number_law",

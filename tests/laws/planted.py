@@ -351,6 +351,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "moved dimensions are put in the order in which they are named",
         ),
     ),
+    "numpy-jitted": (
+        Fault(
+            "numpy/requirements.py",
+            "op.Equal(sized(mine), np.int64(1)) | op.Equal(sized(mine), sized(wanted)),",
+            "op.Equal(sized(mine), sized(wanted)),",
+            "an open size of 1 is not broadcast",
+        ),
+        Fault(
+            "numpy/requirements.py",
+            "require(lambda: sized(value) >= least, error)",
+            "require(lambda: sized(value) >= least - 1, error)",
+            "one element too few is enough where sizes are open",
+        ),
+        Fault(
+            "numpy/requirements.py",
+            "require(lambda: op.Equal(sized(first), sized(second)), error)",
+            "require(lambda: op.Equal(sized(first), sized(first)), error)",
+            "open sizes that differ are taken for the same",
+        ),
+    ),
     "numpy-stores": (
         Fault(
             "numpy/conversions.py",

@@ -450,7 +450,7 @@ class Array(Holding):
         >>> x
         Array([1, 2])
         """
-        return _called("copy", self, order)
+        return self if self.is_number else _called("copy", self, order)  # nothing writes to a number
 
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy.

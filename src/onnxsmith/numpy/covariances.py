@@ -17,6 +17,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require
 from onnxsmith.numpy.sharing import detached
+from onnxsmith.types.dtypes import DType
 
 
 def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
@@ -72,6 +73,11 @@ def _covariance(
     found = (away @ weighted.adjoint()).map(op.Div, divisor)
     if is_scaled:
         found = _correlation(found)
+    if len(parts) > 1:
+        # Where the first has no variables, numpy does not look at the second.
+        first = values.as_tensor(values.size_of(parts[0].re, 0), DType.INT64)
+        kept = op.Where(first > 0, op.Shape(found.re), np.zeros(2, np.int64))
+        found = found.map(op.Slice, np.zeros(2, np.int64), kept)
     if is_single:
         found = found.map(op.Squeeze, [0, 1])
     return array_from(found.cast(kind))

@@ -19,6 +19,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import linspace
 from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least, require_same, require_same_shape
 from onnxsmith.numpy.sharing import detached
@@ -138,7 +139,9 @@ def _bin_of(x: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
     """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
     last = op.Size(edges) - 1
     place = searching.places_for(edges, x, right=True) - 1
-    end = op.Gather(edges, last)
+    # Behind a zero: of no edges there is no last one, and nothing lies before it.
+    behind = op.Concat(op.Expand(values.literal(0, values.dtype_of(edges)), [1]), edges, axis=0)
+    end = op.Gather(behind, last + 1)
     is_inside = (place >= 0) & (x <= end)
     return op.Min(place, last - 1), is_inside
 
@@ -168,7 +171,7 @@ def _counted(
     for x, edge, dtype in zip(points, edges, dtypes_, strict=True):
         kind = dtypes.onnx_type(dtype)
         found, fits = _bin_of(values.converted(tensor_of(x), kind), values.converted(tensor_of(edge), kind))
-        count = op.Size(tensor_of(edge)) - 1
+        count = op.Max(op.Size(tensor_of(edge)) - 1, 0)
         place = found if place is None else place * count + found
         is_inside = fits if is_inside is None else is_inside & fits
         sizes.append(op.Reshape(count, [1]))
@@ -220,9 +223,10 @@ def histogram(
     """
     array = _real(array_of(a))
     given = None if weights is None else array_of(weights)
-    if given is not None and not (given.is_symbolic or array.is_symbolic) and given.shape != array.shape:
-        raise ShapeError("there is one weight for each element")
-    if given is not None and given.ndim == array.ndim:
+    if given is not None:
+        is_known = not (given.is_symbolic or array.is_symbolic)
+        if given.ndim != array.ndim or (is_known and given.shape != array.shape):
+            raise ShapeError("there is one weight for each element")
         require_same_shape(given, array, ValueError("weights should have the same shape as a."))
     x = flat(array)
     edges = _edges(x, bins, _ends(range))
@@ -370,12 +374,14 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: Array
         raise AttributeValueError("negative numbers are not counted", culprit=("attribute", "x"))
     if numbers.is_symbolic and numbers.dtype.kind == "i":
         require(lambda: numbers >= 0, ValueError("'list' argument must have no negative elements"))
-    given = None if weights is None else array_of(weights)
-    if given is not None and given.dtype.kind == "c":
-        raise AttributeTypeError("weights are real numbers")
-    if given is not None and not (given.is_symbolic or numbers.is_symbolic) and given.shape != numbers.shape:
-        raise ShapeError("there is one weight for each number")
-    if given is not None and given.ndim == 1:
+    # Of no elements numpy counts whole numbers, whatever the weights are.
+    given = None if weights is None or is_empty(numbers) else array_of(weights)
+    if given is not None:
+        if given.dtype.kind == "c":
+            raise AttributeTypeError("weights are real numbers")
+        is_known = not (given.is_symbolic or numbers.is_symbolic)
+        if given.ndim != 1 or (is_known and given.shape != numbers.shape):
+            raise ShapeError("there is one weight for each number")
         require_same_shape(given, numbers, ValueError("The weights and list don't have the same length."))
     least = size_of(minlength, "minlength")
     if isinstance(least, int) and least < 0:

@@ -26,7 +26,7 @@ from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require_at_least, require_same
+from onnxsmith.numpy.requirements import require, require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape, transpose
 from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
@@ -184,6 +184,7 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         if not is_chosen.is_symbolic and bool(is_chosen.any()):
             raise AttributeValueError("there are no values to be written", culprit=("attribute", "vals"))
+        require(lambda: ~is_chosen, ValueError("Cannot insert from an empty array!"))
         return
     counts = as_type(is_chosen, dtypes.INT64).cumsum()
     index = (counts - 1) % given.shape[0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, tensors_of
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.requirements import require_to_fit
+from onnxsmith.numpy.requirements import require_same, require_to_fit
 
 
 def written(result: Array, out: object) -> Array:
@@ -21,7 +21,7 @@ def written(result: Array, out: object) -> Array:
     out = checked_output(result, out)
     if not _fits(result, out):
         raise ShapeError(f"out= has the shape {out.shape}, and the result {result.shape}")
-    sharing.replace(out, fitted(as_type(result, out.dtype), out))
+    sharing.replace(out, fitted(as_type(result, out.dtype), out, exactly=True))
     return out
 
 
@@ -43,21 +43,32 @@ def checked_output(result: Array, out: object) -> Array:
     return out
 
 
-def fitted(result: Array, out: Array) -> Array:
-    """A result that goes into an array: where sizes are open, the model refuses one that does not fit."""
+def fitted(result: Array, out: Array, *, exactly: bool = False) -> Array:
+    """A result that goes into an array: where sizes are open, the model refuses one that does not fit.
+
+    `exactly` says that it is not broadcast either.
+    """
     if not result.is_symbolic and not out.is_symbolic:
         return result
     for own, wanted in zip(tuple(result.shape)[::-1], tuple(out.shape)[::-1], strict=False):
-        require_to_fit(own, wanted)
+        if exactly:
+            require_same(own, wanted, ValueError("out= has another shape than the result"))
+        else:
+            require_to_fit(own, wanted)
     mine, theirs = (values.dimensions_of(tensors_of(each).re) for each in (result, out))
-    return result if mine == theirs and None not in mine else _in_shape_of(result, sharing.detached(out))
+    is_same = mine == theirs and None not in mine
+    return result if is_same else _in_shape_of(result, sharing.detached(out), exactly)
 
 
 @recorded()
-def _in_shape_of(x: Array, out: Array) -> Array:
+def _in_shape_of(x: Array, out: Array, exactly: bool) -> Array:
     shape = op.Shape(tensors_of(out).re)
-    # Broadcast, it has as many elements as that shape only if it has that shape.
-    return array_from(tensors_of(x).map(lambda part: op.Reshape(op.Expand(part, shape), shape, allowzero=1)))
+
+    def reshaped(part: Tensor) -> Tensor:
+        # Broadcast, it has as many elements as that shape only if it has that shape.
+        return op.Reshape(part if exactly else op.Expand(part, shape), shape, allowzero=1)
+
+    return array_from(tensors_of(x).map(reshaped))
 
 
 def _fits(result: Array, out: Array) -> bool:

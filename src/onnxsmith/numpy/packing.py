@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from onnxsmith.algorithms import values
@@ -12,6 +14,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.sorting import flattened
 from onnxsmith.types.dtypes import DType
@@ -91,4 +94,7 @@ def unpackbits(
     size = x.shape[along]
     if isinstance(wanted, int) and isinstance(size, int) and wanted < -8 * size:
         raise AttributeValueError(f"there are no {-wanted} bits to leave out", culprit=("attribute", "count"))
+    if wanted is not None:
+        left = cast(Size, 8 * size + wanted)
+        require_at_least(left, 0, ValueError("-count larger than number of elements"))
     return _unpacked(x, along, wanted, bitorder)

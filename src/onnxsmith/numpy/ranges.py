@@ -15,6 +15,8 @@ from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.choosing import selected
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -90,6 +92,7 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
     ends = (start, stop, step)
     if all(_is_whole(each) for each in ends):
         made = op.Range(*[_tensor(each, DType.INT64) for each in ends])
+        _require_two(op.Size(made), dtype)
         if dtype.kind in "iu":
             first = _tensor(start, DType.INT64)
             _require_first(made, first, first + _tensor(step, DType.INT64), dtype)
@@ -102,10 +105,18 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
         ValueError("arange: cannot compute length"),
     )
     steps = op.Max(op.Ceil(count), 0)
+    _require_two(steps, dtype)
     works_in = DType.INT64 if dtype.kind in "iu" else DType.DOUBLE
     index = counted(cast(Size, values.converted(steps, DType.INT64).as_number()), works_in)
     first, second = (values.converted(values.converted(each, kind), works_in) for each in (begin, begin + by))
     return array_from(values.converted(first + index * (second - first), kind))
+
+
+def _require_two(count: Tensor, dtype: NumpyDType) -> None:
+    """numpy makes no more than two truth values."""
+    if dtype.kind == "b":
+        said = "arange() is only supported for booleans when the result has at most length 2."
+        demand(lambda: count <= 2, TypeError(said))
 
 
 def _require_first(made: Tensor, first: Tensor, second: Tensor, dtype: NumpyDType) -> None:
@@ -157,6 +168,8 @@ def linspace(
     count = _count_of(num)
     first, last, natural = _ends(start, stop)
     wanted = natural if dtype is None else dtypes.read(dtype)
+    if natural.kind == "c" and wanted.kind in "iu":
+        raise InputTypeError(f"complex numbers are not rounded down to {wanted.name}")
     if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
         made, step = np.linspace(
             np.asarray(first), np.asarray(last), count, endpoint, retstep=True, dtype=wanted, axis=axis
@@ -167,12 +180,17 @@ def linspace(
         number: object = step
         return points, number if type(number) is float else Array(np.asarray(step)).as_number()
     made, step = _spaced(as_type(first, natural), as_type(last, natural), count, bool(endpoint))
-    result = as_type(made, wanted) if wanted.kind in "fc" else _floored(made, wanted)
-    if axis:
-        from_front = axis % result.ndim
+    result = _floored(made, wanted) if wanted.kind in "iu" else as_type(made, wanted)
+    from_front = axis_of(axis, result.ndim)
+    if from_front:
         order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
         result = detached(permuted(result, tuple(order)), is_plain=result.ndim < 2)
-    return (result, step) if retstep else result
+    if not retstep:
+        return result
+    parts = cast(Size, count - 1 if endpoint else count)
+    if isinstance(parts, int):
+        return result, step if parts > 0 else np.nan
+    return result, selected(array_of(parts) > 0, step, np.nan)
 
 
 def _ends(start: ArrayLike, stop: ArrayLike) -> tuple[Array, Array, NumpyDType]:

@@ -149,6 +149,8 @@ def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
         raise AttributeValueError(
             "a mask of what to leave out has one dimension", culprit=("attribute", "obj")
         )
+    if isinstance(obj, list | tuple) and obj and all(isinstance(each, bool | np.bool_) for each in obj):
+        obj = array_of(obj)
     size = array.shape[place]
     whole = np.ones(size, np.bool_) if isinstance(size, int) else None
     if whole is not None and not (isinstance(obj, Array) and obj.is_symbolic):

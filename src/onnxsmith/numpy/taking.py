@@ -17,6 +17,8 @@ from onnxsmith.numpy.conversions import array_from, array_of, constant_of, tenso
 from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.sizes import sized
 from onnxsmith.numpy.sorting import flat, flattened
 from onnxsmith.types.dtypes import DType
 
@@ -230,6 +232,10 @@ def put(a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     check_mode(mode)
     if not a.is_symbolic and not a.size and (index.is_symbolic or index.size):
         raise TensorIndexError("an array without elements has none to be replaced")
+    require(
+        lambda: op.Greater(sized(a.size), 0) | op.Equal(sized(index.size), 0),
+        IndexError("cannot replace elements of an empty array"),
+    )
     if any(not each.is_symbolic and not each.size for each in (new, index)):
         return  # as numpy: nothing is written
     if mode == "raise":

@@ -214,10 +214,20 @@ class UfuncCall:
         if self._compares and all(each is int for each in kinds):
             # numpy compares Python's integers as objects, of any size; those of a model have 64 bits.
             kinds = [dtypes.INT64] * len(kinds)
+        # Asked by `equiv` about Python numbers of other types than the loop's, numpy ends the process. `no` is as
+        # strict.
+        is_equivalent = extra.get("casting") == "equiv"
+        if is_equivalent:
+            extra["casting"] = "no"
         try:
             found = self._rules.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
         except TypeError as error:
             raise self.refused(kinds, error) from error
+        # Integers are compared with Python's of any size.
+        if is_equivalent and not (self._compares and found[0].kind in "iu"):
+            weak = [pair for pair in zip(kinds, found, strict=False) if isinstance(pair[0], type)]
+            if any(np.dtype(each) != wanted for each, wanted in weak):
+                raise self.refused(kinds)
         for each in found:
             if each not in dtypes.DTYPES:
                 raise self.refused(kinds)
@@ -341,20 +351,22 @@ def in_type(value: Array | Number, dtype: NumpyDType) -> Field:
     field = (
         Field(values.cast(value, kind)) if isinstance(value, Number) else _converted(tensors_of(value), dtype)
     )
-    return _with_parts(field) if dtype.kind == "c" else field
+    return with_parts(field) if dtype.kind == "c" else field
 
 
 def _converted(field: Field, dtype: NumpyDType) -> Field:
     if dtype.kind == "b" and field.im is not None:
         return Field(field.is_nonzero())
-    return field.cast(dtypes.onnx_type(dtype))
+    # Where numpy converts complex numbers to real ones at all, it leaves out the imaginary parts.
+    return (field if dtype.kind == "c" else Field(field.re)).cast(dtypes.onnx_type(dtype))
 
 
-def _with_parts(field: Field) -> Field:
+def with_parts(field: Field) -> Field:
+    """Complex numbers as two tensors, of which the second is zeros where there was none."""
     return field if field.im is not None else Field(field.re, zeros_like(field.re))
 
 
 def _result(value: Field | Tensor, dtype: NumpyDType) -> Field:
     kind = dtypes.onnx_type(dtype)
     field = value.cast(kind) if isinstance(value, Field) else Field(values.converted(value, kind))
-    return _with_parts(field) if dtype.kind == "c" else Field(field.re)
+    return with_parts(field) if dtype.kind == "c" else Field(field.re)

@@ -21,7 +21,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.indexing import Part, take
-from onnxsmith.numpy.ufunc_call import in_type
+from onnxsmith.numpy.ufunc_call import in_type, with_parts
 from onnxsmith.types.dtypes import DType
 
 #: A reduction of a tensor along axes, which stay with size 1: the shortcut of a function.
@@ -192,16 +192,8 @@ class Steps:
             new = self._function.compute(operands, kinds)[0].cast(whole.dtype)
             if whole.im is None:
                 return Step([Field(op.ScatterElements(state[0].re, place, new.re, axis=0))])
-            return Step(
-                [
-                    Field(
-                        *[
-                            op.ScatterElements(before, place, part, axis=0)
-                            for before, part in zip(state[0].parts(), new.parts(), strict=True)
-                        ]
-                    )
-                ]
-            )
+            pairs = zip(state[0].parts(), with_parts(new).parts(), strict=True)
+            return Step([Field(*[op.ScatterElements(before, place, part, axis=0) for before, part in pairs])])
 
         flat = whole.map(op.Reshape, [-1])
         ended = loop(op.Squeeze(op.Shape(flat_places), _FIRST), [flat], [], step)

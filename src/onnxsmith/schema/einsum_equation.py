@@ -19,6 +19,15 @@ class EinsumEquation(NamedTuple):
     inputs: tuple[str, ...]
     output: str | None
 
+    @property
+    def result(self) -> str:
+        """The term of the output. One that is left open has the letters that stand once, in order, behind the dots."""
+        if self.output is not None:
+            return self.output
+        letters = "".join(self.inputs).replace("...", "")
+        dots = "..." if any("..." in term for term in self.inputs) else ""
+        return dots + "".join(sorted(each for each in letters if letters.count(each) == 1))
+
 
 def read_equation(text: str) -> EinsumEquation | None:
     """The terms of an equation; None for what is no equation.

@@ -90,6 +90,9 @@ DOMAINS: dict[str, dict[str, Any]] = {
                 "i,",
                 "ij->k",
                 "i->ii",
+                "j,ij->",
+                "i...->...",
+                "iji",
             )
             for given in (
                 (A(FLOAT, (2, 2)),),
@@ -100,6 +103,9 @@ DOMAINS: dict[str, dict[str, Any]] = {
                 (A("float32", (2, 3, 2)),),
                 (A(FLOAT),),
                 (A(FLOAT, (0, 2)),),
+                (A(FLOAT, (2, 0)),),
+                (A(FLOAT, (0,)), A(INT, (2, 0))),
+                (A("float32", (2, 0, 2)),),
             )
         )
     },

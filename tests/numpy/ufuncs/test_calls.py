@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,13 @@ I8 = np.array([1, 2, 100], np.int8)
 Z = np.array([[1 + 2j, -1j], [0, 3]])
 EMPTY = np.zeros((0, 3))
 
+
+def _put(m: Any, z: Any) -> Any:
+    m.logical_and.at(z, [0], 3)
+    m.less_equal.at(z, (0, [1]), 2)
+    return z
+
+
 #: What is computed with numpy (`m`) on numpy's arrays, and with ours on ours.
 CASES: dict[str, Callable[[Any, Callable[[Any], Any]], Any]] = {
     "out": lambda m, a: m.add(a(A), 1, out=a(np.zeros((2, 3)))),
@@ -27,6 +35,17 @@ CASES: dict[str, Callable[[Any, Callable[[Any], Any]], Any]] = {
     "out of another type": lambda m, a: m.add(a(I8), 1, out=a(np.zeros(3, np.float32))),
     "out of a type that is too small": lambda m, a: m.add(a(A[0]), 1, out=a(np.zeros(3, int))),
     "unsafe out": lambda m, a: m.add(a(A[0] + 0.5), 1, out=a(np.zeros(3, int)), casting="unsafe"),
+    "equivalent types of a number": lambda m, a: m.add(a(A), 1.0, casting="equiv"),
+    "types of a number that are not": lambda m, a: m.bitwise_xor(
+        a(np.array([7], np.uint64)), 2, casting="equiv"
+    ),
+    "a fraction beside an equivalent number": lambda m, a: m.add(a(A), 1, casting="equiv"),
+    "integers are compared": lambda m, a: m.equal(a(np.array([7], np.uint64)), 7, casting="equiv"),
+    "complex numbers as real ones": lambda m, a: m.add(a(Z), 1, dtype="float32", casting="unsafe"),
+    "reduced as real ones": lambda m, a: m.multiply.reduce(a(Z), dtype="int8"),
+    "accumulated as real ones": lambda m, a: m.fmin.accumulate(a(Z), dtype="int8"),
+    "reduced in parts as real ones": lambda m, a: m.add.reduceat(a(Z), [0, 1], dtype="float32"),
+    "truth values where complex numbers are": lambda m, a: _put(m, a(Z.copy())),
     "two outs": lambda m, a: m.divmod(a(A), 2, out=(a(np.zeros((2, 3))), a(np.zeros((2, 3))))),
     "one out of two": lambda m, a: m.divmod(a(A), 2, out=(a(np.zeros((2, 3))), None)),
     "where and out": lambda m, a: m.add(a(A), 1, where=a(A) > 2, out=a(np.full((2, 3), 9.0))),
@@ -101,7 +120,8 @@ CASES: dict[str, Callable[[Any, Callable[[Any], Any]], Any]] = {
 
 def _outcome(case: Callable[[Any, Any], Any], namespace: Any, make: Callable[[Any], Any]) -> Any:
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
             return case(namespace, make)
     except Exception as error:
         return error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
 from onnxsmith.runtime.facts.fact import Requirement, check, refusal, rewrite
 from onnxsmith.runtime.facts.gating import hide_fixed
+from onnxsmith.runtime.facts.integers import index_summed_in_doubles
+from onnxsmith.schema.einsum_equation import EinsumEquation, read_equation
 from onnxsmith.types.dtypes import DType
 
+#: The end of a slice that goes to the last element.
+_END = 2**31 - 1
 #: The opset that brought CastLike, for types that nobody knows.
 _CAST_LIKE = 15
 
@@ -101,6 +105,63 @@ def unique_of_nothing(site: Site) -> bool:
     has_some = emit.op("Greater", emit.size(site.input(0)), emit.constant(0))
     choose(emit, has_some, list(site.node.output), as_it_is, of_nothing)
     return True
+
+
+@rewrite(
+    "Einsum",
+    "it ends the process on some tensors without elements",
+    probe='g (double[N] x, double[M, N] y) => (double z) { z = Einsum <equation = "j,ij->"> (x, y) }',
+    given={"x": np.zeros(0), "y": np.zeros((2, 0))},
+    right=[np.zeros(())],
+    since=12,
+)
+def products_of_nothing(site: Site) -> bool:
+    read, terms = read_equation(site.text("equation", "")), Terms(site)
+    count, dtype = len(site.node.input), site.dtype(0)
+    if read is None or len(read.inputs) != count or not all(site.node.input):
+        return False  # the checks say so
+    have_elements = terms.all([terms.has_elements(position) for position in range(count)])
+    if have_elements is True or (dtype is None and site.emit.version < _CAST_LIKE):
+        return False
+    hidden = hide_fixed(site)
+    if not index_summed_in_doubles(site):
+        site.same_node(list(site.node.input))
+    node = site.emit.nodes.pop()
+
+    def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.nodes.extend(copied_nodes([node], {**names, **hidden}))
+
+    def of_nothing(inner: Emitter, names: Mapping[str, str]) -> None:
+        zeros = inner.op("ConstantOfShape", _shape_of_product(site.node.input, inner, read))
+        result = site.node.output[0]
+        inner.op("Identity", inner.cast_like(zeros, site.input(0), dtype), into=names.get(result, result))
+
+    if have_elements is False:
+        of_nothing(site.emit, {})
+    else:
+        choose(site.emit, have_elements, list(site.node.output), as_it_is, of_nothing)
+    return True
+
+
+def _shape_of_product(inputs: Sequence[str], emit: Emitter, equation: EinsumEquation) -> str:
+    """The shape of the result of an equation, as a vector. Sizes of one are broadcast."""
+    lengths: dict[str, str] = {}
+    for name, term in zip(inputs, equation.inputs, strict=True):
+        shape = emit.op("Shape", name)
+        before, dots, behind = term.partition("...")
+        parts = [(letter, emit.slice(shape, axis, axis + 1)) for axis, letter in enumerate(before)]
+        for axis, letter in enumerate(behind, -len(behind)):
+            parts.append((letter, emit.slice(shape, axis, axis + 1 or _END)))
+        if dots:
+            parts.append((dots, emit.slice(shape, len(before), -len(behind) or _END)))
+        for part, own in parts:
+            known = lengths.get(part)
+            # The sizes that two tensors have in common are those that one has when it is expanded to the other.
+            both = known and emit.op("Expand", emit.op("ConstantOfShape", known), own)
+            lengths[part] = emit.op("Shape", both) if both else own
+    before, dots, behind = equation.result.partition("...")
+    empty = emit.constant([])
+    return emit.op("Concat", empty, *(lengths.get(each, empty) for each in (*before, dots, *behind)), axis=0)
 
 
 @check(

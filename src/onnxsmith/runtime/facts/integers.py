@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.bounds import EXACT_BITS, bits
 from onnxsmith.runtime.facts.fact import Requirement, check, rewrite
+from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.types.dtypes import DType
 
 #: The opset that brought CastLike, for types that nobody knows.
@@ -258,13 +258,10 @@ def _power_by_squaring(emit: Emitter, base: str, exponent: str, dtype: DType) ->
     return repeat(emit, emit.constant(63), one, dtype, turn)
 
 
-_EQUATION = re.compile(r"[A-Za-z.]*(,[A-Za-z.]*)*(->[A-Za-z.]*)?")
-
-
 @rewrite(
     "Einsum",
     "an index of one operand alone is summed in doubles, which lose digits past 2**53 and do not wrap around",
-    probe='g (int64[N, M] x) => (int64[N] y) { y = Einsum <equation = "ij->i"> (x) }',
+    probe='g (int64[1, 2] x) => (int64[N] y) { y = Einsum <equation = "ij->i"> (x) }',
     given={"x": np.array([[2**53, 1]])},
     right=[np.array([2**53 + 1])],
     since=12,
@@ -272,14 +269,10 @@ _EQUATION = re.compile(r"[A-Za-z.]*(,[A-Za-z.]*)*(->[A-Za-z.]*)?")
     first="1.27",
 )
 def index_summed_in_doubles(site: Site) -> bool:
-    dtype, emit, equation = site.dtype(0), site.emit, re.sub(r"\s", "", site.text("equation", ""))
-    if dtype is None or not _EQUATION.fullmatch(equation):
+    dtype, emit, equation = site.dtype(0), site.emit, read_equation(site.text("equation", ""))
+    if dtype is None or dtype not in (DType.INT32, DType.INT64) or equation is None:
         return False
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if not arrow:
-        once = {each for each in left if left.count(each) == 1}
-        right = ("..." if "..." in left else "") + "".join(sorted(once - {",", "."}))
+    terms, right = equation.inputs, equation.result
     ones: list[tuple[str, str]] = []
     for name, term in zip(site.node.input, terms, strict=False):
         others = "".join(terms).replace(term, "", 1)

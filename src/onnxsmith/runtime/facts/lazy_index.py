@@ -30,6 +30,7 @@ FACTS: dict[tuple[str | int, ...], str] = {
     ("", "ArgMax", "empty"): "empty",
     ("", "ArgMin", "empty"): "empty",
     ("", "Unique", "empty"): "empty",
+    ("", "Einsum", "empty"): "empty",
     ("", "ConvTranspose", "empty"): "empty",
     ("", "InstanceNormalization", "empty"): "empty",
     ("", "GRU", "empty"): "empty",

@@ -70,6 +70,14 @@ def places(x):
     return np.array([i for i, v in enumerate(x) if v > 0])
 
 
+def weight_of_each(places):
+    return np.bincount(places, weights=np.zeros(len(places)))
+
+
+def looked_up(x):
+    return np.searchsorted(x, [1.5, 4.0])
+
+
 def greater_of_two(x):
     return max(x[0], np.float64(1.0))
 
@@ -146,6 +154,18 @@ DIFFERENCES = (
         places,
         (np.zeros(2),),
         "numpy takes float64 for no elements, and the model has one type for any number of them",
+    ),
+    Difference(
+        "`np.bincount` of no elements, with weights",
+        weight_of_each,
+        (np.zeros(0, np.int64),),
+        "numpy counts nothing in whole numbers, and the model has one type for any number of elements",
+    ),
+    Difference(
+        "`np.searchsorted` and `np.interp` among numbers that are not in order",
+        looked_up,
+        (np.array([5.0, 1.0, 3.0, 2.0, 4.0, 0.0]),),
+        "numpy promises nothing of these; `to_model` compares on numbers in order",
     ),
     Difference(
         "`max` and `min` of numbers of two element types",

@@ -19,6 +19,7 @@ GIVES = {
     **dict.fromkeys(
         ("quantile", "percentile", "nanquantile", "nanpercentile"), "a matrix of no fractions to ask for"
     ),
+    "median": "no axes, of no elements",
     **dict.fromkeys(("tri", "tril", "triu"), "a diagonal that is no whole number"),
     "histogram2d": "edges of which there is one, where no points are",
     "pad": "a scalar, which has no side that something is put at",
@@ -63,7 +64,7 @@ DIFFERS = {
     ),
     **dict.fromkeys(("dot", "inner"), "numpy's library leaves out what is multiplied by 0, NaN too"),
     **dict.fromkeys(("divmod", "frexp", "modf"), "an out= that is larger than what is computed"),
-    **dict.fromkeys(("corrcoef", "cov"), "no variables"),
+    "polyval": "no coefficients: numpy gives whole numbers",
     **dict.fromkeys(("nanquantile", "nanpercentile"), "numpy gives NaN for no elements, whatever is asked"),
     **dict.fromkeys(("tri", "tril", "triu"), "a diagonal that is no whole number"),
     **dict.fromkeys(("shape", "gradient"), "an empty tuple, and a model has an output"),

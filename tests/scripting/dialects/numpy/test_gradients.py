@@ -71,3 +71,9 @@ def test_code_that_only_a_loop_can_run() -> None:
     fast = xp.jit(lambda x: sum(v * v for v in x if v > 0))
     for x in (np.array([1.0, -2.0, 3.0]), np.array([2.0]), np.array([-1.0, -1.0])):
         np.testing.assert_allclose(grad(fast)(x), 2 * np.maximum(x, 0))
+
+
+def test_twice_where_an_error_is_certain_not_to_come() -> None:
+    fast, x = xp.jit(lambda x: max(x) * sum(v for v in x if v > 0)), np.array([1.0, 2.0, -1.0, 0.5])
+    np.testing.assert_allclose(grad(fast)(x), [2.0, 5.5, 0.0, 2.0])
+    np.testing.assert_allclose(jvp(grad(fast))(x, tangent=np.ones(4))[1], [1.0, 4.0, 0.0, 1.0])

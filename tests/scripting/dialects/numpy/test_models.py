@@ -87,6 +87,21 @@ def test_sizes_are_compared_and_those_that_the_code_refuses_are_told():
     assert report.largest == 0.0
 
 
+def test_where_numbers_are_looked_up_arrays_are_in_order():
+    report = xp.to_model(lambda a, v: np.searchsorted(a, v), DOUBLE["N"], DOUBLE["M"]).report
+    assert [each.label for each in report.rows][-1] == "N=7, M=9, in order"
+    report = xp.to_model(lambda x, p: np.interp(x, p, p**2), DOUBLE["N"], DOUBLE["M"]).report
+    assert [each.label for each in report.rows] == ["N=1, M=1", "N=2, M=3, in order", "N=7, M=9, in order"]
+    report = xp.to_model(lambda x, bins: np.digitize(x, bins), DOUBLE["N"], DOUBLE["M"]).report
+    assert [each.label for each in report.rows][-1] == "N=7, M=9, in order"
+
+
+def test_an_element_type_that_hangs_on_the_number_of_elements_is_a_note():
+    report = xp.to_model(lambda k, w: np.bincount(k, w, 3), INT64["N"], DOUBLE["N"]).report
+    assert report.notes == ["N=0: output 'slice' is float64, and the function gives int64"]
+    assert report.largest == 0.0
+
+
 def test_a_difference_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch):
     def total(x):
         return {"total": np.nansum(x, axis=0)}

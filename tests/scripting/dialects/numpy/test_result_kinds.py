@@ -117,7 +117,7 @@ OTHERS = """
     functools.reduce(lambda a, b: a + b, x); functools.reduce(lambda a, b: a * b, x, 1.0); any(map(np.isnan, x))
     np.fromiter((v * 2 for v in x), float); np.fromiter((v for v in x), dtype=np.float32, count=2)
     {"a": x.mean(), "n": len(x)}; (x.sum(), x.shape[0], f); x.dtype.type(3); x.flat[1]; bool(x[0] > 1); x[0] == 1
-    math.floor(f); math.sqrt(x[0]); np.float64(n) / 2; x.shape[0] / 2
+    math.floor(f); math.sqrt(x[0]); np.float64(n) / 2; x.shape[0] / 2; s.copy(); x[0].copy(); (x[0] * 1j).copy()
 """
 
 

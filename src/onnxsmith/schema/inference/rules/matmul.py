@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from onnxsmith.errors import ShapeError
 from onnxsmith.schema.einsum_equation import read_equation
@@ -160,12 +159,7 @@ def einsum(call: Call) -> Result:
                 position,
             )
         rest = _label(call, equation, position, shape, labels, spare, sizes, rest)
-    if read.output is not None:
-        output = _LABEL.findall(read.output)
-    else:
-        counts = Counter(label for term in terms for label in term if label != "...")
-        output = sorted(label for label, count in counts.items() if count == 1)
-        output = (["..."] if any("..." in term for term in terms) else []) + output
+    output = _LABEL.findall(read.result)
     for label in output:
         if label != "..." and label not in sizes:
             raise call.attribute_error("equation", f"has no input for {label!r} of equation={equation!r}")

@@ -52,11 +52,8 @@ class Leaf(NamedTuple):
         """The value that the function gets."""
         if self.role == "number":
             return number(tensor)
-        made = (
-            asarray(cast(Any, tensor), self.dtype)
-            if self.dtype.kind == "c"
-            else Array(tensor, is_plain=self.is_plain)
-        )
+        held = asarray(cast(Any, tensor), self.dtype).held if self.dtype.kind == "c" else tensor
+        made = Array(held, is_plain=self.is_plain)
         return made.as_number() if self.role == "scalar" else made
 
 

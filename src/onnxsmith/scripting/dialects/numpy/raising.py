@@ -67,13 +67,9 @@ def _failing(
 
 def _fail(raised: RaisedError, code: TensorValue, output: Tensor) -> TensorValue:
     with located(raised.span):
-        # Nobody runs a loop to work out constants: what does so would fail before the model runs.
-        index = _operators().Loop(
-            np.array(1, np.int64),
-            np.array(True),
-            op.Add(code, np.array(1 << 40, np.int64)),
-            body=_once,
-        )
+        # Nobody runs a loop to work out constants: what does so would fail before the model runs. It computes
+        # something, or it would be dissolved.
+        index = _operators().Loop(np.array(1, np.int64), np.array(True), code, body=_far_away)
         beyond = op.Gather(np.zeros(1, np.int64), index)
         record: Any = cast(SymbolicTensor, beyond).record
         words = re.sub(r"[\x00-\x1f'|]+", " ", text_of(raised.error)).strip()
@@ -82,8 +78,8 @@ def _fail(raised: RaisedError, code: TensorValue, output: Tensor) -> TensorValue
         return op.Expand(op.Cast(beyond, to=cast(DType, output.dtype)), op.Shape(output))
 
 
-def _once(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, TensorValue]:
-    return goes_on, op.Identity(current)
+def _far_away(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
+    return goes_on, current + np.array(1 << 40, np.int64)
 
 
 def _operators() -> Any:
