@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from onnxsmith.core.user_values import UserValue
@@ -16,6 +16,7 @@ from onnxsmith.scripting.functions.eager_call import Input, check_names, input_a
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.types.annotations import ExampleValue, equal_sizes, type_of_example
@@ -118,6 +119,8 @@ class Jit(Specialised[Model]):
         return _JitCall(arrays, types, attributes)
 
     def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        if has_symbolic((*args, *kwargs.values())):  # where a graph is made, it is the script
+            return cast("Callable[..., UserValue]", self.script)(*args, **kwargs)
         call = self._read(args, kwargs)
         key = (
             tuple((name, repr(kind)) for name, kind in call.types.items()),
