@@ -83,6 +83,19 @@ def test_the_values_of_a_long_attribute_are_told_apart() -> None:
             np.testing.assert_array_equal(result, wanted)
 
 
+@pytest.mark.parametrize("value", [None, memoryview(b"a"), 1.5])
+def test_attributes_are_checked_as_in_an_eager_run(value) -> None:
+    """A None was taken for the default, and what has no hash was Python's error."""
+
+    @script
+    def scaled(x: FLOAT["N"], k: int = 7):
+        return x * k
+
+    for run in (scaled, scaled.jit):
+        with pytest.raises(OnnxsmithError, match="'k' of scaled is an attribute, an int"):
+            run(np.ones(2, np.float32), k=value)
+
+
 quick = jit(shifted)
 
 

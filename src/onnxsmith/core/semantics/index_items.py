@@ -174,7 +174,8 @@ def _scalar(value: Value | Array, what: str) -> Size:
     content = content_of(value)
     if content is not None:
         return int(content.item())
-    assert isinstance(value, TensorValue)  # the content of an array is known
+    if not isinstance(value, TensorValue):  # the content of an array is known
+        raise TensorIndexError(f"{what} is an integer scalar, not a sequence")
     return value
 
 

@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
+from onnxsmith.scripting.functions.eager_call import Input, attribute_argument, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
@@ -102,7 +102,10 @@ class Jit(Specialised[Model]):
         """The arguments of a call, checked, with the types that a model for them takes."""
         script = self.script
         bound = with_typed_literals(script, script.bind(args, kwargs))
-        attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
+        attributes = {
+            each.name: cast(UserValue, attribute_argument(script, each, bound[each.name]))
+            for each in script.parameters.attributes
+        }
         arrays: list[Input | None] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
@@ -164,12 +167,12 @@ def _arguments(inputs: object) -> tuple[tuple[UserValue, ...], dict[str, UserVal
 
 def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
-    if isinstance(annotated, SequenceType) and annotated.onnx_name:
-        return annotated  # an empty list says nothing of its elements
+    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
+    if isinstance(wanted, SequenceType) and wanted.onnx_name:
+        return wanted  # an empty list says nothing of its elements
     actual = type_of_example(
         cast(ExampleValue, array)
     )  # a tensor of a graph says itself that it has no value here
-    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
     if not isinstance(actual, TensorType) or actual.shape is None:
         return actual
     if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):
