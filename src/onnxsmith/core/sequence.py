@@ -9,9 +9,10 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 from onnxsmith.core.operands import is_array, operators_for
-from onnxsmith.core.semantics.number import number
+from onnxsmith.core.semantics.index_items import Index
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Array, Operand, Size, Value, shown_class
+from onnxsmith.core.value import Array, Operand, Size, TensorValue, Value, shown_class
 from onnxsmith.errors import (
     OnnxsmithError,
     TensorIndexError,
@@ -75,17 +76,17 @@ class TensorSequence(Value):
             help="compare the elements in a loop: for v in s: …",
         )
 
-    def __eq__(self, other: object) -> Any:
-        return other is self or self._compared(other)
+    def __eq__(self, other: object) -> bool | Number:  # type: ignore[override]
+        return other is self or self._compared(cast(Operand, other))
 
-    def __ne__(self, other: object) -> Any:
-        return other is not self and self._compared(other, is_equal=False)
+    def __ne__(self, other: object) -> bool | Number:  # type: ignore[override]
+        return other is not self and self._compared(cast(Operand, other), is_equal=False)
 
     __hash__ = object.__hash__
 
     @boundary
-    def _compared(self, other: object, *, is_equal: bool = True) -> Any:
-        """Whether it is an empty list, which a length tells; other sequences are no operands of ONNX's `Equal`."""
+    def _compared(self, other: Operand | list[Operand], *, is_equal: bool = True) -> bool | Number:
+        """The comparison with an empty list, which a length tells; ONNX's `Equal` takes no sequences."""
         if isinstance(other, list) and not other:
             op = operators_for(self)
             is_empty = op.Equal(op.SequenceLength(self), np.array(0, np.int64))
@@ -98,7 +99,7 @@ class TensorSequence(Value):
         return not is_equal
 
     @boundary
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if not name.startswith("_") and hasattr(list, name):
             raise UnknownMethodError(
                 f"a sequence in a graph has no method '{name}'", help="loop over it: for v in s: …"
@@ -146,8 +147,8 @@ class TensorSequence(Value):
 
 def _binary(
     function: Callable[[Any, Any], Any], *, is_reflected: bool = False
-) -> Callable[[TensorOptional, Any], Any]:
-    def compute(self: TensorOptional, other: Any) -> Any:
+) -> Callable[[TensorOptional, object], Any]:
+    def compute(self: TensorOptional, other: object) -> Any:
         return function(other, self.element) if is_reflected else function(self.element, other)
 
     return boundary(compute)
@@ -168,26 +169,26 @@ class TensorOptional(Value):
     __array_ufunc__ = None  # an array beside it leaves the operation to it
 
     @property
-    def element(self) -> Any:
-        """What is there."""
-        return operators_for(self).OptionalGetElement(self)
+    def element(self) -> Tensor:
+        """The tensor, or the sequence, that is there."""
+        return cast(Tensor, operators_for(self).OptionalGetElement(self))
 
     @boundary
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_") or not (hasattr(Tensor, name) or hasattr(TensorSequence, name)):
             raise AttributeError(f"a value that may be absent has no attribute '{name}'")
         return getattr(self.element, name)
 
     @boundary
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> TensorValue:
         return self.element[index]
 
     @boundary
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: Operand) -> None:
         self.element[index] = value  # raises the error of its class
 
     @boundary
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> Value:
         return round(self.element, digits)
 
     __hash__ = object.__hash__
@@ -217,7 +218,7 @@ class TensorOptional(Value):
 
 
 def there(value: T) -> T:
-    """What a value is where it is not None: the element of one that may be absent, or itself."""
+    """The element of a value that may be absent, where it is known to be there; any other value itself."""
     return cast(T, value.element) if isinstance(value, TensorOptional) else value
 
 
