@@ -310,6 +310,11 @@ def nested_model(seed: int, *, is_bounded: bool = True) -> onnx.ModelProto:
     return _Drawn(seed, is_bounded=is_bounded).model()
 
 
+def hides_names(seed: int) -> bool:
+    """True if bodies of the model of a seed may make a name of a graph around them again, which ONNX does not allow."""
+    return _Drawn(seed, is_bounded=True).shadows
+
+
 def arguments(seed: int) -> dict[str, np.ndarray]:
     """Arguments for a drawn model."""
     draw = np.random.default_rng(seed)

@@ -106,6 +106,24 @@ def _edges(graph: onnx.GraphProto, around: set[str]) -> Iterator[tuple[onnx.Grap
         known |= {name for name in node.output if name}
 
 
+def _used_weights(
+    graph: onnx.GraphProto, around: dict[str, onnx.TensorProto | None]
+) -> list[onnx.TensorProto]:
+    """The weights at any depth that a node reads, or that are results."""
+    names = (
+        around | {each.name: None for each in graph.input} | {each.name: each for each in graph.initializer}
+    )
+    found: list[onnx.TensorProto | None] = []
+    for node in graph.node:
+        found += [names.get(name) for name in node.input]
+        for each in node.attribute:
+            if each.HasField("g"):
+                found += _used_weights(each.g, names)
+        names |= dict.fromkeys(node.output)
+    found += [names.get(each.name) for each in graph.output]
+    return list({id(each): each for each in found if each is not None}.values())
+
+
 def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
     """Change one thing in a model; gives what, or nothing where the change is none."""
     graph = draw.choice(list(_graphs(model.graph)))
@@ -126,9 +144,10 @@ def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
             return None
         node.input[place] = draw.choice(options)
     elif kind == "weight":
-        if not graph.initializer:
+        used = _used_weights(model.graph, {})  # one that nothing reads is compared only under its name
+        if not used:
             return None
-        _alter(draw.choice(list(graph.initializer)))
+        _alter(draw.choice(used))
     elif kind == "lost weight":
         if not graph.initializer:
             return None

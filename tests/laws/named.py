@@ -38,6 +38,7 @@ MODULES: dict[str, str] = {
     "jit-reads": "tests.scripting.staging.outside_law",
     "numbers": "tests.scripting.number_law",
     "numpy-views": "tests.numpy.shared_elements",
+    "optionals": "tests.scripting.optional_law",
     "bombs": "tests.cli.bomb_law",
     "mutated-files": "tests.cli.mutation_law",
     "value-number": "tests.graphs.value_number_law",

@@ -431,6 +431,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "a symbolic number is a key of its own in sets and dicts",
         ),
     ),
+    "optionals": (
+        Fault(
+            "scripting/staging/truth.py",
+            "then_branch=of_element, else_branch",
+            "then_branch=lambda: np.array(True), else_branch",
+            "whatever is there counts as true",
+        ),
+        Fault(
+            "scripting/staging/branches.py",
+            "return value.element if is_there else None",
+            "return value.element",
+            "the element is taken where the branch says that there is none",
+        ),
+        Fault(
+            "scripting/functions/calls.py",
+            "if in_place is not None or is_part or _has_open_optional(script, types):",
+            "if in_place is not None or is_part:",
+            "a function for any types is given what may be absent",
+        ),
+    ),
     "numpy-views": (
         Fault(
             "numpy/reshaping.py",

@@ -7,7 +7,7 @@ Whoever calls (a user, Python's own operators, a translator) comes through here,
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -335,11 +335,29 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
     place = input_place(op, position)
     if isinstance(value, list | tuple):
         elements = cast("list[Any]", value)
-        if any(isinstance(each, np.ndarray) or _holds_tensor(each) for each in elements):
-            if all(_may_be_scalar(each) for each in elements):
-                return stack(elements, target, place, _only_dtype(parameter))
-            raise list_of_tensors(place, _instead_of_list(op, parameter))
+        if holds_array(elements):
+            return stacked_scalars(
+                elements, target, place, _only_dtype(parameter), lambda: _instead_of_list(op, parameter)
+            )
     return target.constant(given_array(value, None, place))
+
+
+def holds_array(elements: Sequence[Any]) -> bool:
+    """True if a tensor or an array is among the elements of a list."""
+    return any(isinstance(each, np.ndarray) or _holds_tensor(each) for each in elements)
+
+
+def stacked_scalars(
+    elements: Sequence[Any],
+    target: Target,
+    place: Place,
+    wanted: DType | None,
+    instead: Callable[[], str] = lambda: "join them with op.Concat(a, b, axis=0), or give them one by one",
+) -> Any:
+    """A list that holds tensors, where one tensor is wanted: a vector of its scalars; InputTypeError for others."""
+    if all(_may_be_scalar(each) for each in elements):
+        return stack(elements, target, place, wanted)
+    raise list_of_tensors(place, instead())
 
 
 def _holds_tensor(value: Any, depth: int = DEEPEST) -> bool:

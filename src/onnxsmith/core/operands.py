@@ -18,7 +18,7 @@ from onnxsmith.core.value import Array, NumberValue, Operand, TensorValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
 from onnxsmith.schema.inference.known import Data
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Shape, TensorType
+from onnxsmith.types.value_types import OptionalType, Shape, TensorType
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -108,12 +108,17 @@ def needed_rank(value: Operand, purpose: str) -> int:
 
 
 def as_tensor(value: T) -> T | TensorValue:
-    """A number that only the model knows as the scalar tensor that it is; anything else as it is."""
+    """A number that only the model knows as the scalar tensor that it is, and what is there of an optional.
+
+    Anything else as it is.
+    """
     if isinstance(value, NumberValue):
         kind = value.known.type
         assert isinstance(kind, TensorType)
         assert kind.dtype is not None
         return value.as_dtype(kind.dtype)
+    if isinstance(value, Value) and isinstance(value.known.type, OptionalType):
+        return operators_for(value).OptionalGetElement(value)
     return value
 
 

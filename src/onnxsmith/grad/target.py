@@ -19,7 +19,7 @@ from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import GraphRecord, ModelRecord, ValueRecord
-from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, made_value, wrap
+from onnxsmith.graphs.value import Made, made_value, wrap
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.tracing.trace import PRODUCER
@@ -129,7 +129,7 @@ class BackwardTarget(GradientTarget):
         here = self._again.get(made.record) if known is None else known[1]
         return self._outermost._take(made) if here is None else here
 
-    def _take(self, value: SymbolicTensor | SymbolicSequence) -> ValueRecord:
+    def _take(self, value: Made) -> ValueRecord:
         record = value.record
         tensor = _constant(record)
         if tensor is not None:

@@ -40,7 +40,7 @@ from onnxsmith.graphs.records import (
     named_dimensions,
 )
 from onnxsmith.graphs.value import (
-    SymbolicSequence,
+    Made,
     SymbolicTensor,
     made_value,
     used_after_its_graph,
@@ -185,7 +185,7 @@ class GraphTarget:
 
     def input(
         self, name: str, kind: AnyValueType, place: Place | None = None, *, is_declared: bool = True
-    ) -> SymbolicTensor | SymbolicSequence:
+    ) -> Made:
         """A new input of this graph."""
         value = ValueRecord(self.program.names.unique(name))
         value.variable = name
@@ -442,7 +442,7 @@ class GraphTarget:
             here.reads_open_type = True
             here = here.parent
 
-    def _captured(self, made: SymbolicTensor | SymbolicSequence) -> ValueRecord | None:
+    def _captured(self, made: Made) -> ValueRecord | None:
         """The input that stands for a value of a graph around the function that is recorded here."""
         captures = self.program.captures
         if captures is None:

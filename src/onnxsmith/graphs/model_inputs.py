@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from onnxsmith.core.call import stacked_scalars
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
@@ -159,19 +160,31 @@ def argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
         isinstance(value, list | tuple)
         and any(isinstance(each, Value) for each in cast("Sequence[Any]", value))
     )
+    if is_of_graph and isinstance(wanted, TensorType) and isinstance(value, list | tuple):
+        place = Place("the model", f"'{port.name}'")
+        value = stacked_scalars(cast("Sequence[Any]", value), graph, place, wanted.dtype)
     lifted = graph.lift(cast(Any, value) if is_of_graph else feed(port, value))
-    actual = lifted.known.type
+    if isinstance(lifted.known.type, OptionalType) and not isinstance(wanted, OptionalType):
+        lifted = graph.operators.OptionalGetElement(lifted)  # as an operator takes it
+    _check(port, lifted.known.type)
+    return lifted
+
+
+def _check(port: Port, actual: AnyValueType) -> None:
+    """Refuse what is certainly not of the type of an input."""
+    wanted = port.type
     if isinstance(wanted, TensorType) != isinstance(actual, TensorType):
         raise ModelInputError(
             f"input '{port.name}' of the model is {wanted.described}, and was given {actual.described}"
         )
+    if isinstance(wanted, SequenceType) and isinstance(actual, SequenceType):
+        _check(Port(f"{port.name}[i]", wanted.element), actual.element)
     if not isinstance(wanted, TensorType) or not isinstance(actual, TensorType):
-        return lifted
+        return
     if None not in (wanted.dtype, actual.dtype) and wanted.dtype is not actual.dtype:
         raise _wrong_dtype(port, cast(DType, wanted.dtype), cast(DType, actual.dtype).spelling)
     if wanted.shape is not None and actual.shape is not None and not _fits(actual.shape, wanted.shape):
         raise _wrong_shape(port, wanted.shape, actual.shape)
-    return lifted
 
 
 def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:

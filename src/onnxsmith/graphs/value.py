@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeAlias, cast
 
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.sequence import TensorSequence
+from onnxsmith.core.sequence import TensorOptional, TensorSequence
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
@@ -17,7 +17,7 @@ from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Place, Span, caller_span, span_at, taken_apart
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import OptionalType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
@@ -124,7 +124,7 @@ class SymbolicShape(SymbolicTensor):
 
 @shown_as("sequence")
 class SymbolicSequence(SymbolicValue, TensorSequence):  # pyright: ignore[reportIncompatibleVariableOverride]  # `known`
-    """A sequence or optional of a graph."""
+    """A sequence of a graph."""
 
     __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]  # `known`
 
@@ -132,18 +132,32 @@ class SymbolicSequence(SymbolicValue, TensorSequence):  # pyright: ignore[report
         return shown_text(f"<symbolic {self.known.type!r} {self.name}>")
 
 
-def wrap(
-    record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None
-) -> SymbolicTensor | SymbolicSequence:
+@shown_as("optional")
+class SymbolicOptional(SymbolicValue, TensorOptional):  # pyright: ignore[reportIncompatibleVariableOverride]  # `known`
+    """A value of a graph that may be absent."""
+
+    __slots__ = ("known", "made_in", "place", "record")  # pyright: ignore[reportIncompatibleMethodOverride]  # `known`
+
+    def __repr__(self) -> str:
+        return shown_text(f"<symbolic {self.known.type!r} {self.name}>")
+
+
+#: A value of a graph.
+Made: TypeAlias = SymbolicTensor | SymbolicSequence | SymbolicOptional
+
+
+def wrap(record: ValueRecord, known: Known, scope: GraphTarget, place: Place | None) -> Made:
     """The Python object for a value of a graph, by its type."""
-    kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
+    if isinstance(known.type, TensorType):
+        return SymbolicTensor(record, known, scope, place)
+    kind = SymbolicOptional if isinstance(known.type, OptionalType) else SymbolicSequence
     return kind(record, known, scope, place)
 
 
-_OWN = (SymbolicTensor, SymbolicSequence)
+_OWN = (SymbolicTensor, SymbolicSequence, SymbolicOptional)
 
 
-def made_value(value: object) -> SymbolicTensor | SymbolicSequence:
+def made_value(value: object) -> Made:
     """The value of a graph behind what may be a number or an attribute of a function."""
     if isinstance(value, _OWN):
         return value
@@ -153,7 +167,7 @@ def made_value(value: object) -> SymbolicTensor | SymbolicSequence:
     raise LeakedValueError("a tensor of another target was used in a graph").locate(caller_span())
 
 
-def used_in_another_graph(value: SymbolicTensor | SymbolicSequence) -> LeakedValueError:
+def used_in_another_graph(value: Made) -> LeakedValueError:
     """The error for a value that cannot be seen from the graph that it is used in."""
     error = LeakedValueError(
         f"'{value.name}' belongs to another graph than the one it is used in",

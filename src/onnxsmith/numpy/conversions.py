@@ -36,6 +36,7 @@ from onnxsmith.numpy.holding import Stacked
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import public
 from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.promote import DEEPEST
 from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
 
 
@@ -75,10 +76,10 @@ def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | 
     return InputTypeError(f"an array is made of numbers, not of {type(what).__name__}")
 
 
-def holds_array(values_: object) -> bool:
-    """True if a value is one of ours or of the model's, or a list that has one."""
+def holds_array(values_: object, depth: int = DEEPEST) -> bool:
+    """True if a value is one of ours or of the model's, or a list that has one, not too deep inside."""
     if isinstance(values_, list | tuple):
-        return any(holds_array(each) for each in cast("list[Any]", values_))
+        return depth > 0 and any(holds_array(each, depth - 1) for each in cast("list[Any]", values_))
     return isinstance(values_, Array | Number)
 
 

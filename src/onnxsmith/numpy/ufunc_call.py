@@ -195,8 +195,16 @@ class UfuncCall:
         return computed(self.__name__, known, own, loop, otherwise)
 
     def _compared_beyond(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A comparison with a Python integer that the array's type does not hold: it is as good as infinity."""
-        wide = [np.copysign(np.inf, each) if each.__class__ is int else _as_float(each) for each in args]
+        """A comparison with a Python integer that the array's type does not hold: it is as good as infinity.
+
+        Of two such integers, Python knows which one is less.
+        """
+        if all(each.__class__ is int for each in args[: self.nin]):
+            first, second = args[: self.nin]
+            return self((first > second) - (first < second), 0, *args[self.nin :], **kwargs)
+        wide = [
+            (-np.inf if each < 0 else np.inf) if each.__class__ is int else _as_float(each) for each in args
+        ]
         return self(*wide, **kwargs)
 
     def dtypes_for(

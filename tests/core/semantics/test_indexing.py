@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from onnxsmith import FLOAT, tensor, trace
-from onnxsmith.errors import UnknownRankError
+from onnxsmith.errors import TensorIndexError, UnknownRankError
 from tests.core.laws import ALL, agree, check, counted, law, run, shapes, types_of
 from tests.core.semantics.index_strategies import subscripts
 
@@ -128,3 +128,10 @@ def test_iteration_unrolls() -> None:
     model = trace(lambda x: sum(list(x), start=0.0), *types_of([array], "static"))
     agree("traced", run(model, [array]), array.sum(axis=0))
     assert [np.asarray(row).tolist() for row in tensor(array)] == array.tolist()
+
+
+def test_a_list_that_holds_itself_is_no_index() -> None:
+    index: list[object] = []
+    index.append(index)
+    with pytest.raises(TensorIndexError, match="holds itself"):
+        tensor([1.0, 2.0])[index]  # type: ignore[index]

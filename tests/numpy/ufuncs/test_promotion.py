@@ -81,3 +81,15 @@ def test_shapes(name: str) -> None:
             rng.integers(1, 9, shape).astype(np.dtype(each)) for each, shape in zip(code, shapes, strict=True)
         ]
         _check(name, *[np.asarray(each) for each in given])
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+def test_integers_past_64_bits_are_compared_as_numbers(name: str) -> None:
+    """Both were taken for infinity, so that 2**70 was equal to 5."""
+    ours, theirs = getattr(xp, name), getattr(np, name)
+    pairs = [(2**70, 5), (5, 2**70), (2**70, 2**71), (2**70, 2**70), (-(2**70), 2**70), (10**400, 5)]
+    for a, b in pairs:
+        assert bool(ours(a, b)) == bool(theirs(a, b)), (name, a, b)
+    assert np.asarray(ours(10**400, xp.asarray([1.0]))).tolist() == [
+        name in ("not_equal", "greater", "greater_equal")
+    ]

@@ -81,3 +81,32 @@ def test_the_values_of_a_long_attribute_are_told_apart() -> None:
     for run in (both.jit, both.to_model()):
         for result, wanted in zip(run(x), both(x), strict=True):
             np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("value", [None, memoryview(b"a"), 1.5])
+def test_attributes_are_checked_as_in_an_eager_run(value) -> None:
+    """A None was taken for the default, and what has no hash was Python's error."""
+
+    @script
+    def scaled(x: FLOAT["N"], k: int = 7):
+        return x * k
+
+    for run in (scaled, scaled.jit):
+        with pytest.raises(OnnxsmithError, match="'k' of scaled is an attribute, an int"):
+            run(np.ones(2, np.float32), k=value)
+
+
+quick = jit(shifted)
+
+
+@script
+def calls_what_jit_made(x: FLOAT["N"]):
+    for _ in range(2):
+        x = quick(x, np.float32([1, 2]))
+    return x
+
+
+def test_a_script_calls_what_jit_made_as_the_script_itself() -> None:
+    x = np.zeros(2, np.float32)
+    for run in (calls_what_jit_made, calls_what_jit_made.to_model(), calls_what_jit_made.jit):
+        np.testing.assert_array_equal(run(x), [2, 4])

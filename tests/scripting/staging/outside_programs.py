@@ -106,6 +106,17 @@ def derived(v, base):
         def __len__(self): return 1
     Made.k = v  # an abstract class asks what it is given for attributes
     return Made()
+class Bare:
+    pass
+class InOrder(Bare):
+    __match_args__ = ("k",)
+class Empty:
+    def __len__(self): return 0
+    def __getitem__(self, place):
+        if place > 1: raise IndexError
+        return 1.0
+def fresh(base):
+    return type("Fresh", (base,), {})()
 @dataclasses.dataclass(slots=True)
 class Slotted:
     k: object
@@ -137,6 +148,15 @@ def module(v):
     made = types.ModuleType("settings")
     made.k = v
     return made
+def matched(value):
+    match value:
+        case object(k=held):
+            return held
+def matched_in_order(value):
+    kind = type(value)
+    match value:
+        case kind(held):
+            return held
 def variable(v):
     made = contextvars.ContextVar("variable")
     made.set(v)
@@ -221,6 +241,8 @@ CONTAINERS = {
     ),
     "data in slots": Part("Slotted({v})", ("{p}.k",), ("{p}.k = {v}",)),
     "typed tuple": Part("Typed({v})", ("{p}.k", "{p}[0]"), ()),
+    "matched": Part("with_attribute(Bare(), {v})", ("matched({p})",), ("{p}.k = {v}",)),
+    "matched in order": Part("with_attribute(InOrder(), {v})", ("matched_in_order({p})",), ("{p}.k = {v}",)),
     "module with getattr": Part(
         "lazy_module({v})", ("{p}.k",), ('{p}.held["k"] = {v}', "{p}.held = dict(k={v})", "{p}.k = {v}")
     ),
@@ -266,6 +288,26 @@ LEAVES = {
         'string.Template("a" * int({n}))', ("len({p}.template)",), ('{p}.template = "b" * int({n})',)
     ),
     "absent": Part("dict()", ('(1.0 if "a" in {p} else 3.0)', '{p}.get("a", 1.0)'), ('{p}["a"] = {n}',)),
+    "no method": Part(
+        "fresh(Empty)",
+        (
+            "(2.0 if {p} else 3.0)",
+            "sum({p})",
+            "(4.0 if {n} in {p} else 5.0)",
+            "(6.0 if callable({p}) else 7.0)",
+        ),
+        (
+            "type({p}).__bool__ = lambda self: True",
+            "type({p}).__iter__ = lambda self: iter([{n}])",
+            "type({p}).__contains__ = lambda self, value: True",
+            "type({p}).__call__ = lambda self: 1.0",
+        ),
+    ),
+    "field of a text": Part(
+        "with_attribute(Bare(), {n})",
+        ('float("{{0.k}}".format({p}))', 'float("{{v.k!s}}".format(v={p}))'),
+        ("{p}.k = {n}",),
+    ),
     "no attribute": Part(
         "Box({n})",
         ('getattr({p}, "more", 1.0)', '(1.0 if hasattr({p}, "more") else {p}.k)'),
@@ -370,7 +412,7 @@ def reading_program(seed: int, decorator: str) -> ReadingProgram:
         return start
 
     head, code, held, bind = ROOTS[root]
-    computed = random_.choice(LEAVES[leaf].read).format(p=written(code, len(chain)))
+    computed = random_.choice(LEAVES[leaf].read).format(p=written(code, len(chain)), n=float(next(numbers)))
     before, body = READERS[reader]
     words = {
         "r": computed,

@@ -48,6 +48,19 @@ class Others(Settings):
     k = 7.0
 
 
+class Pointed:
+    k: Any
+
+    def __len__(self):
+        return 0
+
+
+def matched_by_name(value):
+    match value:
+        case object(k=held):
+            return held
+
+
 class Kind(type):
     @property
     def asked(cls):
@@ -59,6 +72,8 @@ class Asked(metaclass=Kind):
 
 
 SETTINGS = Settings()
+POINTED = Pointed()
+POINTED.k = 2.0
 FUNCTIONS = [scaled]
 LONG = [1.0] * 100
 VARIABLE: contextvars.ContextVar[Any] = contextvars.ContextVar("VARIABLE")
@@ -129,6 +144,21 @@ WAYS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any], str]] = {
         "both",
     ),
     "a cached helper": (lambda x: x * cached(), _fresh_cache, "both"),
+    "an attribute in a class pattern": (
+        lambda x: x * matched_by_name(POINTED),
+        lambda: setattr(POINTED, "k", 5.0),
+        "both",
+    ),
+    "an attribute in a text with fields": (
+        lambda x: x * float("{of.k}".format(of=POINTED)),  # noqa: UP032
+        lambda: setattr(POINTED, "k", 5.0),
+        "both",
+    ),
+    "a special method that a class gets": (
+        lambda x: x * (1.0 if POINTED else 3.0),
+        lambda: setattr(Pointed, "__bool__", lambda self: True),
+        "both",
+    ),
     "the code of a helper": (lambda x: scaled(x), _other_code, "both"),
     "a function in a list": (lambda x: FUNCTIONS[0](x), lambda: FUNCTIONS.__setitem__(0, abs), "both"),
     "an element in an array of objects": (
@@ -169,6 +199,9 @@ def as_they_were(monkeypatch: pytest.MonkeyPatch):
     SETTINGS.__class__, FUNCTIONS[0], OBJECTS[0], VARIABLE.get()[:] = Settings, scaled, 1.0, [1.0]
     DEEP.sub["a"][0].w.fill(1.0)
     cached.cache_clear()
+    POINTED.k = 2.0
+    if "__bool__" in vars(Pointed):
+        del Pointed.__bool__  # pyright: ignore[reportAttributeAccessIssue]  # a test has given it
 
 
 @pytest.mark.parametrize("name", [each for each, way in WAYS.items() if way[2] != "numpy"])

@@ -174,7 +174,8 @@ def _scalar(value: Value | Array, what: str) -> Size:
     content = content_of(value)
     if content is not None:
         return int(content.item())
-    assert isinstance(value, TensorValue)  # the content of an array is known
+    if not isinstance(value, TensorValue):  # the content of an array is known
+        raise TensorIndexError(f"{what} is an integer scalar, not a sequence")
     return value
 
 
@@ -222,7 +223,11 @@ def _parse_array(array: Array, word: str) -> Item:
 
 
 def _parse_list(part: Sequence[Any]) -> Item:
-    if _holds_tensor(part):
+    try:
+        has_tensor = _holds_tensor(part)
+    except RecursionError:
+        raise TensorIndexError("a list used as an index holds itself, or is too deep") from None
+    if has_tensor:
         target = target_of(_leaves(part))
         if any(isinstance(each, list | tuple) for each in part):
             raise TensorIndexError(

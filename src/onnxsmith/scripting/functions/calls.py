@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.call import holds_array, stacked_scalars
 from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.stored import Stored
@@ -21,6 +22,7 @@ from onnxsmith.errors import AttributeParameterError, OnnxsmithError, RecursiveF
 from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.eager_call import (
     attribute_argument,
     check_input,
@@ -29,7 +31,7 @@ from onnxsmith.scripting.functions.eager_call import (
     rank_of_one_element,
 )
 from onnxsmith.scripting.functions.stage_script import make_function, stage
-from onnxsmith.scripting.functions.type_variables import with_typed_literals
+from onnxsmith.scripting.functions.type_variables import at_argument, with_typed_literals
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
@@ -99,7 +101,8 @@ def call_in_graph(
     in_place: list[ScriptDefinition] | None = scope.shared.get(IN_PLACE)
     if in_place is not None:
         in_place.append(script)
-    if in_place is not None or script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
+    is_part = script.is_inline or script.parameters.is_variadic or script.fixed_arguments
+    if in_place is not None or is_part or _has_open_optional(script, types):
         return _inlined(script, {**arguments, **inputs, **attributes})
     resolve = _resolve_exactly if script.is_exact else _resolve
     body, result = resolve(script, types, attributes, scope)
@@ -113,6 +116,15 @@ def call_in_graph(
         for each, kind in zip(outputs, result.numbers, strict=True)
     )
     return values if result.is_tuple else values[0]
+
+
+def _has_open_optional(script: ScriptDefinition, types: Mapping[str, AnyValueType | None]) -> bool:
+    """True if what may be absent is given for a parameter that a function would have as a tensor of any type."""
+    return not script.is_exact and any(
+        isinstance(types[each.name], OptionalType)
+        and (each.has_default or not isinstance(each.type, OptionalType))
+        for each in script.parameters.inputs
+    )
 
 
 def _inlined(script: ScriptDefinition, arguments: Mapping[str, UserValue]) -> UserValue:
@@ -143,14 +155,30 @@ def _lift(
     elif isinstance(value, Value):
         lifted = recorded(value) if value.is_symbolic else scope.lift(value)
         rank = rank_of_one_element(kind)
+        is_optional = isinstance(lifted.known.type, OptionalType) and not parameter.is_optional
+        if is_optional and not script.is_exact and kind != UNKNOWN_TENSOR:
+            lifted = scope.operators.OptionalGetElement(lifted)  # as an operator takes it
         if rank and not script.is_exact and getattr(lifted.known.type, "shape", None) == ():
             lifted = scope.operators.Reshape(lifted, np.ones(rank, np.int64))
     elif isinstance(value, Stored):
         lifted = cast(Value, scope.stored(value))
+    elif _is_vector(value, kind):
+        place = Place(script.name, f"'{parameter.name}'")
+        dtype = kind.dtype if isinstance(kind, TensorType) else None
+        try:
+            lifted = stacked_scalars(cast("Sequence[Any]", value), scope, place, dtype)
+        except OnnxsmithError as error:
+            raise at_argument(error, script, parameter) from None
     else:
         lifted = scope.lift(input_argument(script, parameter, value))
     check_input(script, parameter, lifted.known.type, kind)
     return lifted
+
+
+def _is_vector(value: UserValue, kind: AnyValueType) -> bool:
+    """True for a list that holds tensors of the graph, where one tensor is declared."""
+    is_declared = isinstance(kind, TensorType) and kind != UNKNOWN_TENSOR
+    return is_declared and isinstance(value, list | tuple) and holds_array(cast("Sequence[Any]", value))
 
 
 @dataclass(slots=True)

@@ -183,15 +183,16 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
     except (InputTypeError, LiteralError) as error:
         raise at_argument(error, script, parameter) from None
     if isinstance(given, np.ndarray) and isinstance(kind, SequenceType):
-        error = InputTypeError(
-            f"{script.name} takes a {kind.described} as '{parameter.name}', not {described_type(type(value))}",
-            help="give a list, one element each",
-        )
+        error = _other_kind(script, f"'{parameter.name}'", kind, described_type(type(value)))
         raise at_argument(error, script, parameter)
     if isinstance(given, np.ndarray):
         if isinstance(value, EagerTensor) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
             given = given.reshape((1,) * rank)  # as a literal: in a graph a number is a tensor, too
         check_input(script, parameter, type_of_example(given), kind)
+    elif isinstance(kind, SequenceType):
+        for k, each in enumerate(given):
+            if isinstance(each, np.ndarray):
+                check_input(script, parameter, type_of_example(each), kind.element, f"[{k}]")
     return given
 
 
@@ -233,21 +234,32 @@ def _declared(parameter: ScriptParameter, kind: AnyValueType) -> str | None:
 
 
 def check_input(
-    script: ScriptDefinition, parameter: ScriptParameter, actual: AnyValueType, wanted: AnyValueType
+    script: ScriptDefinition,
+    parameter: ScriptParameter,
+    actual: AnyValueType,
+    wanted: AnyValueType,
+    place: str = "",
 ) -> None:
-    """Refuse an argument whose type is certainly not the annotated one."""
+    """Refuse an argument, or what stands in one at a place `[0]`, whose type is certainly not the annotated one."""
+    if isinstance(actual, SequenceType) and isinstance(wanted, SequenceType):
+        check_input(script, parameter, actual.element, wanted.element, f"{place}[i]")
+    shown = f"'{parameter.name}{place}'"
+    if isinstance(actual, TensorType) != isinstance(wanted, TensorType) and not script.is_exact:
+        if wanted == UNKNOWN_TENSOR or isinstance(actual, OptionalType):
+            return
+        raise at_argument(_other_kind(script, shown, wanted, actual.described), script, parameter)
     if not isinstance(actual, TensorType) or not isinstance(wanted, TensorType):
         return
     if actual.dtype is not None and wanted.dtype is not None and actual.dtype is not wanted.dtype:
         error = DTypeNotAllowedError(
-            f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
+            f"{script.name} takes {wanted.dtype.spelling} as {shown}, not {actual.dtype.spelling}",
             help=f"convert it with .astype({numpy_text(wanted.dtype)}), or leave the parameter without annotation",
         )
         raise at_argument(error, script, parameter)
     if parameter.dtypes and actual.dtype is not None and actual.dtype not in parameter.dtypes:
         allowed = " or ".join(each.spelling for each in parameter.dtypes)
         error = DTypeNotAllowedError(
-            f"{script.name} takes {allowed} as '{parameter.name}', not {actual.dtype.spelling}",
+            f"{script.name} takes {allowed} as {shown}, not {actual.dtype.spelling}",
             help=f"convert it with .astype({numpy_text(parameter.dtypes[0])}), "
             "or leave the parameter without annotation",
         )
@@ -260,7 +272,7 @@ def check_input(
     )
     if not same:
         error = ShapeError(
-            f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
+            f"{script.name} takes shape {describe_shape(wanted.shape)} as {shown}, "
             f"not {describe_shape(actual.shape)}",
             help=None if wanted.shape else scalar_help(wanted.dtype),
         )
@@ -268,9 +280,18 @@ def check_input(
     for size, name in zip(actual.shape, wanted.shape, strict=True):
         if isinstance(name, RangedName) and isinstance(size, int) and not name.declared.allows(size):
             error = ShapeError(
-                f"{script.name} is for {name.declared!r} in '{parameter.name}', and was given {name} = {size}"
+                f"{script.name} is for {name.declared!r} in {shown}, and was given {name} = {size}"
             )
             raise at_argument(error, script, parameter)
+
+
+def _other_kind(script: ScriptDefinition, shown: str, wanted: AnyValueType, given: str) -> InputTypeError:
+    """The error for a tensor where a sequence is declared, and the other way round."""
+    is_sequence = isinstance(wanted, SequenceType)
+    return InputTypeError(
+        f"{script.name} takes {'a ' * is_sequence}{wanted.described} as {shown}, not {given}",
+        help="give a list, one element each" if is_sequence else None,
+    )
 
 
 def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
 from onnxsmith.graphs.size_conditions import conditions_of, declared_in
-from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor
+from onnxsmith.graphs.value import Made
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
 from onnxsmith.scripting.functions import kept
@@ -321,7 +321,7 @@ def _attribute_values(script: ScriptDefinition, attributes: Mapping[str, Any] | 
 def _set_output_types(
     script: ScriptDefinition, staged: Staged[GraphTarget], given: Sequence[Any] | Mapping[str, Any] | None
 ) -> None:
-    records = [cast(SymbolicTensor | SymbolicSequence, each).record for each in staged.outputs]
+    records = [cast(Made, each).record for each in staged.outputs]
     names = [each.name for each in records]
     for name, kind in _by_name(names, given, "output_types", script).items():
         records[names.index(name)].type = declared(read_value_type(kind, f"the type of output '{name}'"))

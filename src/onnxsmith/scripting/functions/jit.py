@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from onnxsmith.core.user_values import UserValue
@@ -12,10 +12,11 @@ from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
+from onnxsmith.scripting.functions.eager_call import Input, attribute_argument, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.types.annotations import ExampleValue, equal_sizes, type_of_example
@@ -101,7 +102,10 @@ class Jit(Specialised[Model]):
         """The arguments of a call, checked, with the types that a model for them takes."""
         script = self.script
         bound = with_typed_literals(script, script.bind(args, kwargs))
-        attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
+        attributes = {
+            each.name: cast(UserValue, attribute_argument(script, each, bound[each.name]))
+            for each in script.parameters.attributes
+        }
         arrays: list[Input | None] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
@@ -118,6 +122,8 @@ class Jit(Specialised[Model]):
         return _JitCall(arrays, types, attributes)
 
     def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        if has_symbolic((*args, *kwargs.values())):  # where a graph is made, it is the script
+            return cast("Callable[..., UserValue]", self.script)(*args, **kwargs)
         call = self._read(args, kwargs)
         key = (
             tuple((name, repr(kind)) for name, kind in call.types.items()),
@@ -161,12 +167,12 @@ def _arguments(inputs: object) -> tuple[tuple[UserValue, ...], dict[str, UserVal
 
 def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
-    if isinstance(annotated, SequenceType) and annotated.onnx_name:
-        return annotated  # an empty list says nothing of its elements
+    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
+    if isinstance(wanted, SequenceType) and wanted.onnx_name:
+        return wanted  # an empty list says nothing of its elements
     actual = type_of_example(
         cast(ExampleValue, array)
     )  # a tensor of a graph says itself that it has no value here
-    wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
     if not isinstance(actual, TensorType) or actual.shape is None:
         return actual
     if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):

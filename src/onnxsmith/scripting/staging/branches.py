@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.sequence import TensorOptional
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import NestingError
@@ -233,11 +234,14 @@ def dynamic_if(
     sides: list[Side] = []
     ends: list[PathEnd] = []
     ended: list[bool] = []
+    there, before_there = list[Mapping[int, bool]](), frame.there
     scopes = (outer.subgraph(), outer.subgraph())
     try:
         for scope, run, is_true in zip(scopes, (then, otherwise), (True, False), strict=True):
             facts = frame.implications.of(condition, is_true=is_true)
             frame.variables = refined(before, facts)
+            frame.there = {**before_there, **frame.implications.there(facts)}
+            there.append(frame.there)
             cells.refine(facts)
             with active(scope), watch, Journal() as journal:
                 side, is_ended = _to_its_end(run)
@@ -254,10 +258,14 @@ def dynamic_if(
             changed += changed_here
             cells.put_back()
     finally:
-        frame.variables = before
+        frame.variables, frame.there = before, before_there
         cells.put_back()
     if any(ended):
         sides = _of_other_where_ended(sides, ended)
+    elif not outer.is_exact:
+        sides = [
+            _without_optionals(*each) for each in zip(sides, reversed(sides), scopes, there, strict=True)
+        ]
     assigned = list({cell.key: cell for cell in changed}.values())
     changes = bool(assigned) or any(each.written for each in ends)
     logic = None if outer.is_exact or changes else _as_logic(condition, scopes, sides)
@@ -315,6 +323,24 @@ def dynamic_if(
     if all(ended):
         raise PathEnded
     return filled
+
+
+def _without_optionals(side: Side, other: Side, scope: RecordingTarget, there: Mapping[int, bool]) -> Side:
+    """A side with what its optionals are, where that is known and the other side has no optional in their place."""
+
+    def known(value: Held, others: Held) -> Held:
+        if not isinstance(value, TensorOptional) or isinstance(others, TensorOptional) or others is MISSING:
+            return value
+        is_there = there.get(id(recorded(value)))
+        if is_there is None:
+            return value
+        with active(scope):
+            return value.element if is_there else None
+
+    variables = {
+        name: known(value, other.variables.get(name, MISSING)) for name, value in side.variables.items()
+    }
+    return Side(known(side.value, other.value), variables)
 
 
 def _each_once(scope: RecordingTarget, outputs: Sequence[Value]) -> list[Value]:

@@ -29,6 +29,7 @@ from onnxsmith.core.semantics.number import (
     number,
 )
 from onnxsmith.core.semantics.number_methods import modular_power
+from onnxsmith.core.sequence import TensorOptional, there
 from onnxsmith.core.shown_text import tells_people
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -92,6 +93,16 @@ def _always(function: Function) -> Callable[[Decisions], Function]:
     return lambda _: function
 
 
+def _on_elements(function: Function) -> Callable[[Decisions], Function]:
+    """A function that computes, and takes what is there of values that may be absent."""
+
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        _speaks_for_callee = True  # what Python says of its arguments is said to the code
+        return function(*map(there, args), **kwargs)
+
+    return _always(call)
+
+
 # -- sizes and numbers -------------------------------------------------------------------------------------
 
 
@@ -110,11 +121,11 @@ def _length(value: UserValue) -> Size:
 
 def _converted(dtype: DType, python: Function) -> Function:
     def convert(*args: UserValue, **kwargs: UserValue) -> UserValue:
-        if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor):
+        if len(args) == 1 and is_symbolic(args[0]) and isinstance(args[0], Tensor | TensorOptional):
             value = args[0]
             if dtype is DType.BOOL:
                 return number(truth(cast(Value, asked(value)), "the operand of bool()"))
-            tensor = _scalar(value, f"the operand of {python.__name__}()")
+            tensor = _scalar(cast(Tensor, value), f"the operand of {python.__name__}()")
             return number(tensor if tensor.dtype is dtype else operators_for(tensor).Cast(tensor, to=dtype))
         return python(*args, **kwargs)
 
@@ -394,14 +405,14 @@ _MATHEMATICS: dict[Function, Mathematics] = {
 
 
 _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
-    builtins.len: _always(_length),
-    builtins.int: _always(_converted(DType.INT64, int)),
-    builtins.float: _always(_converted(DType.DOUBLE, float)),
+    builtins.len: _on_elements(_length),
+    builtins.int: _on_elements(_converted(DType.INT64, int)),
+    builtins.float: _on_elements(_converted(DType.DOUBLE, float)),
     builtins.bool: _always(_converted(DType.BOOL, bool)),
-    builtins.min: _always(_extreme("Min", min)),
-    builtins.max: _always(_extreme("Max", max)),
-    builtins.sum: _always(_total),
-    builtins.pow: _always(_power),
+    builtins.min: _on_elements(_extreme("Min", min)),
+    builtins.max: _on_elements(_extreme("Max", max)),
+    builtins.sum: _on_elements(_total),
+    builtins.pow: _on_elements(_power),
     builtins.any: _any,
     builtins.all: _all,
     builtins.print: _always(_printed),
@@ -415,5 +426,5 @@ _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     operator.is_not: lambda hooks: hooks.different,
     **{python: _always(_made_now(python, instead)) for python, instead in _SHAPED.items()},
     **{python: _always(ask) for python, ask in ASKING.items()},
-    **{python: _always(_computed(python, compute)) for python, compute in _MATHEMATICS.items()},
+    **{python: _on_elements(_computed(python, compute)) for python, compute in _MATHEMATICS.items()},
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import dis
+import re
 import sys
 import types
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 
@@ -51,13 +53,26 @@ def code_names(code: types.CodeType) -> frozenset[str]:
     return entry[1]
 
 
+#: A field of a text that `format` fills, and the attributes that it reads: `"{0.k.m}"`.
+_FIELD = re.compile(r"\{\w*([^{}!:]*)")
+_ATTRIBUTE = re.compile(r"\.(\w+)")
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+
+
 def _named(code: types.CodeType) -> frozenset[str]:
     found = {*code.co_names, *code.co_freevars}
+    has_class_pattern = _MATCH_CLASS in code.co_code[::2]
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
             found |= _named(each)
-        elif isinstance(each, str) and HOOKS in code.co_freevars:
-            found.add(each)  # a variable that is looked up when it is needed
+        elif isinstance(each, str):
+            if HOOKS in code.co_freevars:
+                found.add(each)  # a variable that is looked up when it is needed
+            found.update(name for field in _FIELD.findall(each) for name in _ATTRIBUTE.findall(field))
+        elif (
+            isinstance(each, tuple) and has_class_pattern
+        ):  # `case Point(x=0, y=z)` has the names in a constant
+            found.update(name for name in cast("tuple[object, ...]", each) if isinstance(name, str))
     return frozenset(found)
 
 

@@ -119,6 +119,8 @@ class Frame:
         self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What is known where a truth value of the model is.
         self.implications = Implications()
+        #: By the id of an optional of the model, whether it is there on the path that is staged.
+        self.there: Mapping[int, bool] = {}
         #: What the compiled code of the function calls; set by the stager.
         self.hooks: object = None
         #: How deep in subgraphs the call stands; deeper means under a condition only the model knows.

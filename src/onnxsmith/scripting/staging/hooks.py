@@ -239,7 +239,10 @@ class Hooks:
         for value, other in ((a, b), (b, a)):
             if other is None and is_symbolic(value) and isinstance(value.known.type, OptionalType):
                 op = operators_for(value)
-                return number(op.Not(op.OptionalHasElement(value)))
+                is_there = op.OptionalHasElement(value)
+                is_none = op.Not(is_there)
+                self._frame.implications.note_optional(is_there, is_none, value)
+                return number(is_none)
             if isinstance(value, Number) and a is not b and isinstance(other, int | float | Number):
                 if value.kind == "bool" and isinstance(other, bool):
                     return value if other else self.negated(value)

@@ -14,7 +14,7 @@ from onnxsmith.core.carried import Carrier
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
-from onnxsmith.core.sequence import TensorSequence
+from onnxsmith.core.sequence import TensorSequence, there
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
@@ -28,7 +28,7 @@ from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import SequenceType, describe_shape, scalar_help
+from onnxsmith.types.value_types import describe_shape, scalar_help
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.jumps import Stager
@@ -135,6 +135,7 @@ def range_iteration(bounds: range) -> Iteration:
 
 def _over(value: Source) -> Source:
     """A tensor is run over along its first dimension, a sequence element by element."""
+    value = there(value)
     if isinstance(value, Carrier) and value.is_symbolic:
         return Iteration(*value.gone_through())
     if _is_gone_through(value):
@@ -150,8 +151,6 @@ def _over(value: Source) -> Source:
                 else "loop over range(n)",
             )
         return Iteration(value.shape[0], lambda i: value[i])
-    if not isinstance(value.known.type, SequenceType):
-        raise LoopTypeError(f"a value of type {value.known.type!r} cannot be looped over")
     sequence = cast(TensorSequence, value)
     return Iteration(number(operators_for(sequence).SequenceLength(sequence)), lambda i: sequence[i])
 
@@ -236,7 +235,7 @@ def dynamic_range(*arguments: UserValue) -> Iteration:
 def _as_number(value: UserValue) -> Number | int:
     if isinstance(value, np.integer) or (isinstance(value, Carrier) and not value.is_symbolic):
         return operator.index(cast(Any, value))
-    value = tensors_of_arrays(value)  # of an array, numpy too takes the integer
+    value = there(tensors_of_arrays(value))  # of an array, numpy too takes the integer
     if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
         shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")

@@ -23,6 +23,7 @@ from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned
+from onnxsmith.scripting.staging.merged_tensors import help_for_optional
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import (
@@ -41,7 +42,7 @@ from onnxsmith.scripting.staging.structure import (
 )
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.jumps import Stager
@@ -370,8 +371,11 @@ def _joined(before: StateLeaf, other: AnyValueType, after: StateLeaf, place: Spa
     if joined is not None and type(before.type) is type(other):
         return joined
     if type(before.type) is not type(other):
+        kinds = (before.type, other)
+        shown = [f"a{'n' * isinstance(each, OptionalType)} {each.described}" for each in kinds]
         raise LoopTypeError(
-            f"'{before.name}' is a {before.type.described} before an iteration and a {other.described} after it"
+            f"'{before.name}' is {shown[0]} before an iteration and {shown[1]} after it",
+            help=help_for_optional(before.name) if OptionalType in map(type, kinds) else None,
         ).locate(place)
     was, becomes = (_spelled(each) for each in (before.type, other))
     raise (

@@ -49,7 +49,7 @@ from onnxsmith.scripting.staging.tracked_array import WHOLE, TrackedArray
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import OptionalType, TensorType
 
 #: Python's numbers have 64 bits where ONNX has to choose.
 NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
@@ -457,7 +457,7 @@ def _described(value: Held) -> str:
     if value is None:
         return "None"
     if isinstance(value, Value):
-        return f"a {value.known.type.described}"
+        return f"a{'n' * isinstance(value.known.type, OptionalType)} {value.known.type.described}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, Carrier):

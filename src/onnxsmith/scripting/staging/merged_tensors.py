@@ -41,12 +41,14 @@ def differing_types(
         if are_tensors and isinstance(each, TensorType)
         else repr(each)
         if is_same_kind
-        else f"a {each.described}"
+        else f"a{'n' * isinstance(each, OptionalType)} {each.described}"
         for each in (first, second)
     ]
+    help_text = "convert one of them with x.astype(…)" if is_same_kind else None
+    if OptionalType in (type(first), type(second)):
+        help_text = help_for_optional(name)
     error = BranchTypeError(
-        f"{called(name)} is {shown[0]} {paths[0]} and {shown[1]} {paths[1]}",
-        help="convert one of them with x.astype(…)" if is_same_kind else None,
+        f"{called(name)} is {shown[0]} {paths[0]} and {shown[1]} {paths[1]}", help=help_text
     )
     spans = [getattr(each, "span", None) for each in (then, otherwise)]
     # An input was made where the function begins, which tells nobody where the branches differ.
@@ -55,6 +57,12 @@ def differing_types(
         if error.labels:
             error.also(spans[1], shown[1])
     return error
+
+
+def help_for_optional(name: str) -> str:
+    """How a variable that may be absent gets a value on every path."""
+    name = name or "value"
+    return f"give it a value before, where it is absent: {name} = {name} if {name} is not None else …"
 
 
 def _is_input(value: TensorLike) -> bool:

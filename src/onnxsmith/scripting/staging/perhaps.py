@@ -97,11 +97,13 @@ def refined(variables: Mapping[str, Held], facts: Sequence[Fact]) -> dict[str, H
 class Implications:
     """Conclusions from truth values that `and` and `or` have made of others."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_optionals")
 
     def __init__(self) -> None:
         # By the id of a value, which the entry keeps alive.
         self._known: dict[int, tuple[Value, dict[bool, list[Fact]]]] = {}
+        #: By the id of a truth value that says whether an optional of the model is there: both.
+        self._optionals: dict[int, tuple[Value, Value]] = {}
 
     def note(self, result: Held, condition: Value, then: Held, otherwise: Held) -> None:
         """Take note of what was chosen by a condition: where one of the two is known, it tells from the other."""
@@ -122,6 +124,16 @@ class Implications:
         by_truth = self._known.setdefault(id(key), (key, {}))[1]
         for is_true in (True, False):
             by_truth.setdefault(is_true is is_same, []).append(_fact(value, not is_true))
+
+    def note_optional(self, is_there: Value, is_none: Value, value: Value) -> None:
+        """Take note of truth values that say whether an optional of the model is there."""
+        self.note_opposite(is_none, is_there)
+        self._optionals[id(recorded(is_there))] = (recorded(is_there), recorded(value))
+
+    def there(self, facts: Sequence[Fact]) -> dict[int, bool]:
+        """By the id of an optional of the model, whether it is there where facts are known."""
+        known = ((self._optionals.get(id(value)), is_true) for value, is_true in facts)
+        return {id(entry[1]): is_true for entry, is_true in known if entry is not None}
 
     def of(self, condition: Value, *, is_true: bool) -> list[Fact]:
         """All that is known where a condition is true, or false."""

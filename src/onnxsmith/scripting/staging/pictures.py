@@ -10,17 +10,13 @@ import array
 import collections
 import contextvars
 import functools
-import io
 import operator
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import random
 
 _ABSENT = object()
 _ALL = slice(None)
@@ -293,12 +289,13 @@ class SlotsPicture(Picture):
 class ClassPicture(Picture):
     """A class: its attributes, and the order in which it and its bases are searched for them."""
 
-    __slots__ = ("_bases", "_items", "_named", "_order")
+    __slots__ = ("_bases", "_items", "_named", "_order", "_size")
     has_names: ClassVar[bool] = True
 
     def __init__(self, owner: type) -> None:
         super().__init__(owner)
         self._items = dict(vars(owner))
+        self._size = len(self._items)
         self._bases, self._order = owner.__bases__, owner.__mro__
         #: What is compared, where that is not all of it.
         self._named: BindingsPicture | None = None
@@ -306,16 +303,23 @@ class ClassPicture(Picture):
     def narrowed(self, names: Collection[str]) -> ClassPicture:
         """The picture of the attributes that have one of these names, and of those that Python itself asks for."""
         owner = cast(type, self.owner)
-        special = {name for name in self._items if name.startswith("__") and name not in _NO_ATTRIBUTES}
         made = ClassPicture(owner)
-        made._named = BindingsPicture(owner, vars(owner), special.union(names))
+        made._named = BindingsPicture(owner, vars(owner), {*filter(_is_special, self._items), *names})
         return made
 
     def is_changed(self) -> bool:
         """True if there are other attributes, values or bases."""
-        if cast(type, self.owner).__mro__ is not self._order:
+        owner = cast(type, self.owner)
+        if owner.__mro__ is not self._order:
             return True
-        return bool(self._changed()) if self._named is None else self._named.is_changed()
+        if self._named is None:
+            return bool(self._changed())
+        if self._named.is_changed():
+            return True
+        space = vars(owner)
+        return len(space) != self._size and any(
+            name not in self._items for name in filter(_is_special, space)
+        )
 
     def _changed(self) -> list[str]:
         now = vars(cast(type, self.owner))
@@ -344,6 +348,11 @@ class ClassPicture(Picture):
     def name_of_part(self, name: str, key: Hashable) -> str:
         """`Meter.total`"""
         return f"{cast(type, self.owner).__name__}.{key}"
+
+
+def _is_special(name: str) -> bool:
+    """True for an attribute of a class that Python itself asks for, whatever code names: `__bool__`."""
+    return name.startswith("__") and name not in _NO_ATTRIBUTES
 
 
 #: What Python itself keeps in a class, and changes as it likes.
@@ -568,33 +577,3 @@ class KindPicture(Holder):
     def put_back(self) -> None:
         """The class."""
         self.owner.__class__ = self._kind
-
-
-# -- objects that tell their state -------------------------------------------------------------------------
-
-
-def picture_of_random(owner: random.Random) -> StatePicture[tuple[object, ...]]:
-    """A generator of the random module."""
-    return StatePicture(owner, owner.getstate, owner.setstate)
-
-
-def picture_of_bits(owner: np.random.BitGenerator) -> StatePicture[Mapping[str, object]]:
-    """A picture of the source of bits of numpy's generators."""
-
-    def write(state: Mapping[str, object]) -> None:
-        owner.state = state
-
-    return StatePicture(owner, lambda: owner.state, write)
-
-
-def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture[tuple[object, ...] | None]:
-    """A file in memory: its content and position."""
-
-    def read() -> tuple[object, ...] | None:
-        return None if owner.closed else cast("tuple[object, ...]", owner.__getstate__())
-
-    def write(state: tuple[object, ...] | None) -> None:
-        if state is not None and not owner.closed:
-            getattr(owner, "__setstate__")(state)  # noqa: B009  # which the stubs do not know
-
-    return StatePicture(owner, read, write)

@@ -275,9 +275,9 @@ class Reach:
         if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
             if isinstance(value, sys.modules["random"].SystemRandom):  # it has no state: the system's is used
                 return self._instance(value)
-            return [pictures.picture_of_random(cast("random.Random", value)), *self._instance(value)]
+            return [shared_state.picture_of_random(cast("random.Random", value)), *self._instance(value)]
         if isinstance(value, io.StringIO | io.BytesIO):
-            return [pictures.picture_of_text(value)]
+            return [shared_state.picture_of_text(value)]
         if isinstance(value, io.IOBase):
             self.opaque.append(value)
             return ()
@@ -311,6 +311,7 @@ class Reach:
         held: list[pictures.Part] = [(None, base) for base in (type(value), *value.__mro__[1:])]
         members = cast("Mapping[object, object]", vars(value).get("_value2member_map_", {}))
         held += [(None, each) for each in members.values()]  # of an enumeration, those of no name included
+        self._add_names(getattr(value, "__match_args__", ()))  # `case Point(0, y)` reads these attributes
         return [pictures.ClassPicture(value), pictures.Holder(value, held)]
 
     def _function(self, function: types.FunctionType) -> Iterable[Picture]:
@@ -443,7 +444,7 @@ def _of_numpy_random(value: NumpyRandom) -> Iterable[Picture]:
         old = cast("np.random.RandomState", value)
         return [pictures.StatePicture(old, functools.partial(old.get_state, legacy=False), old.set_state)]
     if hasattr(value, "random_raw"):
-        return [pictures.picture_of_bits(cast("np.random.BitGenerator", value))]
+        return [shared_state.picture_of_bits(cast("np.random.BitGenerator", value))]
     return ()
 
 

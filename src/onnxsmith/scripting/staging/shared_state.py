@@ -1,15 +1,16 @@
-"""Pictures of what belongs to libraries and to the process, and is changed without being held by a variable.
+"""Pictures of objects that tell their state, most of which belong to libraries or to the process.
 
-Random generators of modules, the environment, decimal's context; tensors of PyTorch, which count their changes. No
-library is imported for it: what is not loaded has not been changed.
+Random generators, files in memory, the environment, decimal's context; tensors of PyTorch, which count their changes.
+No library is imported for it: what is not loaded has not been changed.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import types
-from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from onnxsmith.core.value import Array
@@ -17,6 +18,9 @@ from onnxsmith.scripting.staging.pictures import Picture, StatePicture
 
 if TYPE_CHECKING:
     import decimal
+    import random
+
+    import numpy as np
 
 #: A tensor of PyTorch up to this many elements is copied, so that it can be put back.
 _COPIED = 1 << 16
@@ -91,6 +95,33 @@ def picture_of_environment(owner: MutableMapping[str, str]) -> StatePicture[dict
         os.environ.update(before)
 
     return StatePicture(owner, lambda: dict(os.environ), write)
+
+
+def picture_of_random(owner: random.Random) -> StatePicture[tuple[object, ...]]:
+    """A generator of the random module."""
+    return StatePicture(owner, owner.getstate, owner.setstate)
+
+
+def picture_of_bits(owner: np.random.BitGenerator) -> StatePicture[Mapping[str, object]]:
+    """A picture of the source of bits of numpy's generators."""
+
+    def write(state: Mapping[str, object]) -> None:
+        owner.state = state
+
+    return StatePicture(owner, lambda: owner.state, write)
+
+
+def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture[tuple[object, ...] | None]:
+    """A file in memory: its content and position."""
+
+    def read() -> tuple[object, ...] | None:
+        return None if owner.closed else cast("tuple[object, ...]", owner.__getstate__())
+
+    def write(state: tuple[object, ...] | None) -> None:
+        if state is not None and not owner.closed:
+            getattr(owner, "__setstate__")(state)  # noqa: B009  # which the stubs do not know
+
+    return StatePicture(owner, read, write)
 
 
 def shared_generators(met: Iterable[object]) -> Iterator[tuple[str, object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
@@ -58,7 +58,14 @@ def truth(value: Value, what: str = "the condition", elementwise: str = "") -> T
         op = operators_for(value)
         return op.Greater(op.SequenceLength(value), np.array(0, np.int64))
     if isinstance(kind, OptionalType):
-        return operators_for(value).OptionalHasElement(value)
+        whole: Any = operators_for(value)  # None is false, and so may be what is there
+
+        def of_element() -> TensorValue:
+            return truth(whole.OptionalGetElement(value), what, elementwise)
+
+        return whole.If(
+            whole.OptionalHasElement(value), then_branch=of_element, else_branch=lambda: np.array(False)
+        )
     assert isinstance(kind, TensorType)
     if kind.dtype is DType.STRING:
         raise DTypeNotAllowedError("a string tensor has no truth value", help="compare it, as in x == 'a'")
