@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -48,3 +49,26 @@ def agree(
                     msg=lambda text, name=name: f"{name}: {text}",
                 )
         assert next(got, None) is None
+
+
+class _Weighted(torch.nn.Module):
+    """The sum of functions, each of a weight of its own."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], point: torch.Tensor) -> None:
+        super().__init__()
+        self.functions = functions
+        self.weights = torch.nn.ParameterList([point.clone() for _ in functions])
+
+    def forward(self, x: torch.Tensor) -> Any:
+        pairs = zip(self.functions.values(), self.weights, strict=True)
+        return torch.stack([function(weight + x).sum() for function, weight in pairs]).sum()
+
+
+def slopes_agree(functions: Mapping[str, Callable[..., Any]], point: torch.Tensor) -> None:
+    """The gradient of each function at a point is that of torch, from one export of all."""
+    net, x = _Weighted(functions, point).train(), torch.zeros_like(point)
+    net(x).backward()
+    found = onnxsmith.torch.export(net, (x,)).gradient(wrt=[f"weights.{k}" for k in range(len(functions))])
+    for name, weight, slope in zip(functions, net.weights, found(x.numpy())[1:], strict=True):
+        assert weight.grad is not None
+        np.testing.assert_allclose(slope, weight.grad.numpy(), rtol=1e-5, atol=1e-6, err_msg=name)
