@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,23 +52,34 @@ def agree(
 
 
 class _Weighted(torch.nn.Module):
-    """The sum of functions, each of a weight of its own."""
+    """The sum of functions, each of weights of its own, times a number."""
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], point: torch.Tensor) -> None:
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], points: Sequence[torch.Tensor]) -> None:
         super().__init__()
         self.functions = functions
-        self.weights = torch.nn.ParameterList([point.clone() for _ in functions])
+        self.weights = torch.nn.ModuleList(
+            torch.nn.ParameterList([each.clone() for each in points]) for _ in functions
+        )
 
-    def forward(self, x: torch.Tensor) -> Any:
+    def forward(self, factor: torch.Tensor) -> Any:
         pairs = zip(self.functions.values(), self.weights, strict=True)
-        return torch.stack([function(weight + x).sum() for function, weight in pairs]).sum()
+        return torch.stack([(function(*weights) * factor).sum() for function, weights in pairs]).sum()
 
 
-def slopes_agree(functions: Mapping[str, Callable[..., Any]], point: torch.Tensor) -> None:
-    """The gradient of each function at a point is that of torch, from one export of all."""
-    net, x = _Weighted(functions, point).train(), torch.zeros_like(point)
-    net(x).backward()
-    found = onnxsmith.torch.export(net, (x,)).gradient(wrt=[f"weights.{k}" for k in range(len(functions))])
-    for name, weight, slope in zip(functions, net.weights, found(x.numpy())[1:], strict=True):
-        assert weight.grad is not None
-        np.testing.assert_allclose(slope, weight.grad.numpy(), rtol=1e-5, atol=1e-6, err_msg=name)
+def slopes_agree(
+    functions: Mapping[str, Callable[..., Any]], *points: torch.Tensor, factors: Sequence[float] = (1.0,)
+) -> None:
+    """The gradients of each function at points are those of torch, from one export of all."""
+    net = _Weighted(functions, points).train()
+    names = [name for name, _ in net.named_parameters()]
+    given = [torch.tensor(each, dtype=points[0].dtype) for each in factors]
+    slopes = onnxsmith.torch.export(net, (given[0],)).gradient(wrt=names)
+    for factor in given:
+        net.zero_grad()
+        net(factor).backward()
+        found = iter(slopes(factor.numpy())[1:])
+        for name, weights in zip(functions, net.weights, strict=True):
+            for place, weight in enumerate(weights):
+                wanted = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                text = f"{name}, weight {place}, times {factor}"
+                np.testing.assert_allclose(next(found), wanted.numpy(), rtol=1e-5, atol=1e-6, err_msg=text)
