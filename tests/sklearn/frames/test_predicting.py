@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import sys
 from pathlib import Path
@@ -198,6 +199,34 @@ def test_a_signature_that_does_not_fit_is_refused(model: Any, text: str) -> None
     key = "onnxsmith.sklearn.signature"
     with pytest.raises(PipelineError, match="does not fit its inputs and outputs"):
         model.with_metadata({key: text}).predict(FRAME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layout": "rows"},
+        {"columns": []},
+        {"columns": [["sex", "STRING"]]},
+        {"columns": [["age", "STRING"], ["sex", "DOUBLE"], ["rooms", "INT64"], ["is new", "BOOL"]]},
+        {"columns": [["sex", "TEXT"], ["age", "DOUBLE"], ["rooms", "INT64"], ["is new", "BOOL"]]},
+        {"columns": [["sex"], ["age"], ["rooms"], ["is new"]]},
+        {"outputs": [["predict", "nothing"]]},
+        {"outputs": None},
+        {"feature_names": 3},
+        {"row_shape": ["a"]},
+        {"refused": [["nan"]]},
+        {"refused": [["nan", ["a"]]]},
+    ],
+    ids=str,
+)
+def test_a_signature_with_one_wrong_part_is_refused(model: Any, change: dict[str, Any]) -> None:
+    key = "onnxsmith.sklearn.signature"
+    (text,) = [each.value for each in model.proto.metadata_props if each.key == key]
+    said = json.loads(text)
+    assert said.keys() | {"row_shape", "refused"} >= change.keys()
+    assert model.with_metadata({key: json.dumps(said)}).predict(FRAME).shape == (6,)
+    with pytest.raises(PipelineError, match="does not fit its inputs and outputs"):
+        model.with_metadata({key: json.dumps(said | change)}).predict(FRAME)
 
 
 def test_names_of_features_are_in_the_signature() -> None:
