@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from onnxsmith import FLOAT, INT64, jit, script, tensor
 from onnxsmith.errors import MutationError, TensorAssignmentError
 from tests.scripting.alias_law import LAW
+from tests.scripting.alias_programs import OTHER_NAMES
 
 _SHARED = np.zeros(3, np.float32)
 
@@ -262,92 +263,10 @@ def _by_elements_of_the_model(x: FLOAT[3], n: INT64) -> Any:
     return x * w.sum() + v[1]
 
 
-def _known_or(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    v = None or w
-    for _ in range(n):
-        w += 1
-    return x + v
-
-
-def _known_choice(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    v = w if len(x) == 3 else x
-    for _ in range(n):
-        w += 1
-    return x + v
-
-
-def _named_inside(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    total = (v := w).sum()
-    for _ in range(n):
-        w += 1
-    return x + v + total
-
-
-def _starred(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    held = (*[w, 1], 2)
-    for _ in range(n):
-        w += 1
-    return x + held[0]
-
-
-def _in_a_dict(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    held = {"a": w, "b": [w]}
-    for _ in range(n):
-        w += 1
-    return x + held["a"] + held["b"][0]
-
-
-def _in_a_list_made_by_a_loop(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    held = [w for _ in range(2)]
-    for _ in range(n):
-        w += 1
-    return x + held[1]
-
-
-def _by_a_method(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros((3, 1), np.float32)
-    v = w.reshape(-1)
-    for _ in range(n):
-        w += 1
-    return x + v
-
-
-def _appended(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    held = []
-    held.append(w)
-    for _ in range(n):
-        w += 1
-    return x + held[0]
-
-
-def _made_in_a_loop_by(x: FLOAT[3], n: INT64) -> Any:
-    w = np.zeros(3, np.float32)
-    for _ in range(n):
-        v = None or w
-        w += 1
-        x = x + v
-    return x
-
-
 @pytest.mark.parametrize(
     "program",
     [
-        _known_or,
-        _known_choice,
-        _named_inside,
-        _starred,
-        _in_a_dict,
-        _in_a_list_made_by_a_loop,
-        _by_a_method,
-        _appended,
-        _made_in_a_loop_by,
+        *OTHER_NAMES,
         _in_a_helper,
         _in_a_helper_after_another_array,
         _in_a_helper_that_is_given_a_tensor,
