@@ -27,6 +27,11 @@ class Scaled:
         return x * 2.0
 
     @script
+    @staticmethod
+    def of_nobody_inside(x: FLOAT["N"]):
+        return x * 2.0
+
+    @script
     def of_the_object(self, x: FLOAT["N"]):
         return x * self.factor
 
@@ -87,6 +92,8 @@ def test_an_option_is_that_of_the_function(options: dict[str, Any], field: Any, 
 def test_a_static_method_knows_nobody() -> None:
     np.testing.assert_array_equal(Scaled.of_nobody(X), X * 2)
     np.testing.assert_array_equal(Scaled().of_nobody.to_model()(X), X * 2)
+    np.testing.assert_array_equal(Scaled.of_nobody_inside(X), X * 2)
+    np.testing.assert_array_equal(Scaled().of_nobody_inside.to_model()(X), X * 2)
 
 
 def test_the_model_of_a_method_needs_its_object() -> None:
