@@ -25,6 +25,22 @@ def test_all_scripts_of_a_file(run: Run, wrong: Path) -> None:
     assert "wrong.py:7:12 in first" in seen.err
 
 
+def test_all_errors_of_one_script_count(run: Run, tmp_path: Path) -> None:
+    text = """
+from onnxsmith import FLOAT, script
+from onnxsmith import opset21 as op
+
+@script
+def twice_wrong(x: FLOAT["N"]):
+    y = op.Reul(x)
+    z = op.Abss(x)
+    return y + z
+"""
+    (tmp_path / "twice.py").write_text(text)
+    seen = run("check", "twice.py")
+    assert seen.out == "twice.py: 2 findings\n"
+
+
 def test_json(run: Run, wrong: Path, program: Path) -> None:
     seen = run("check", "wrong.py", "net.py", "--json")
     assert seen.status == 1

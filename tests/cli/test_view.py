@@ -22,6 +22,13 @@ def test_the_ending_says_what_is_written(run: Run, model: Path) -> None:
     assert ".html, .svg or .png" in refused.err
 
 
+def test_the_source_is_left_out_on_request(run: Run, tmp_path: Path) -> None:
+    Path("net.py").write_text(_PROGRAM, "utf-8")
+    assert run("view", "net.py:forward", "-o", "with.html").status == GOOD
+    assert run("view", "net.py:forward", "-o", "without.html", "--no-source").status == GOOD
+    assert Path("without.html").stat().st_size < Path("with.html").stat().st_size
+
+
 def test_a_strangers_file_stays(run: Run, model: Path) -> None:
     Path("notes.html").write_text("mine")
     seen = run("view", "m.onnx", "-o", "notes.html")

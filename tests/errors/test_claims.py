@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -144,6 +145,33 @@ def test_very_long_names_are_clipped() -> None:
 
 def live_here() -> str:
     return "this function lives in this process"
+
+
+class Holder:
+    """Functions of a class, and of a class inside it."""
+
+    def method(self) -> str:
+        return "a method"
+
+    @staticmethod
+    def static() -> str:
+        return "a static method"
+
+    @classmethod
+    def of_class(cls) -> str:
+        return "a method of the class"
+
+    class Inner:
+        def method(self) -> str:
+            return "a method inside"
+
+
+METHODS = [Holder.method, Holder.static, Holder.of_class.__func__, Holder.Inner.method]
+
+
+@pytest.mark.parametrize("function", METHODS, ids=lambda each: each.__qualname__)
+def test_methods_live_in_this_process(function: Any) -> None:
+    assert is_live(__file__, max(line for _, _, line in function.__code__.co_lines() if line is not None))
 
 
 def test_what_lives_in_this_process() -> None:

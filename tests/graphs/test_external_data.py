@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
+from onnx import helper
 
 import onnxsmith
 from onnxsmith import FLOAT, Model, data_root, errors, trace
@@ -121,3 +123,37 @@ def test_names_that_are_a_file_for_a_path_alone(cache: Path, location: str) -> N
 def test_a_root_that_is_not_there_is_told() -> None:
     with pytest.raises(errors.AttributeValueError, match="there is no folder"), data_root("nowhere"):
         pass
+
+
+def _in_file(name: str, offset: int) -> onnx.TensorProto:
+    tensor = onnx.TensorProto(name=name, data_type=1, dims=[2], data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in (("location", "w.data"), ("offset", offset), ("length", 8)):
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def test_tensors_of_attributes_lie_in_files_beside_attributes_of_all_kinds(tmp_path: Path) -> None:
+    body = onnx.parser.parse_graph("b () => (float[2] r) { r = Constant <value = float[2] {0, 0}> () }")
+    body.node[0].attribute[0].t.CopyFrom(_in_file("t", 16))
+    own = helper.make_node(
+        "Own", ["x"], ["y"], domain="own", i=1, f=0.5, s="text", ints=[1, 2], strings=["a"]
+    )
+    own.attribute.append(helper.make_attribute("several", [_in_file("first", 0), _in_file("second", 8)]))
+    own.attribute.append(helper.make_attribute("one", _in_file("one", 24)))
+    own.attribute.append(helper.make_attribute("body", body))
+    graph = onnx.parser.parse_graph("g (float[2] x) => (float[2] y) { y = Abs(x) }")
+    graph.node[0].CopyFrom(own)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    (tmp_path / "w.data").write_bytes(np.arange(8, dtype=np.float32).tobytes())
+    model = onnxsmith.load(tmp_path / "m.onnx")
+    model.save(tmp_path / "whole.onnx")
+    (tmp_path / "w.data").unlink()
+    attributes = onnxsmith.load(tmp_path / "whole.onnx").ir.graph[0].attributes
+    found = [each.numpy().tolist() for each in attributes["several"].value]
+    found.append(attributes["one"].value.numpy().tolist())
+    found.append(attributes["body"].value[0].attributes["value"].value.numpy().tolist())
+    assert found == [[0, 1], [2, 3], [6, 7], [4, 5]]
+    with pytest.raises(errors.ExternalDataError, match=r"'w\.data'"):
+        onnxsmith.load(tmp_path / "m.onnx")

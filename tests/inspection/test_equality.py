@@ -80,6 +80,31 @@ CHANGES: list[tuple[str, Callable[[onnx.ModelProto], object], str]] = [
         lambda p: p.functions[0].attribute.append("m"),
         "only one of them has the parameter 'm' at function l::f",
     ),
+    (
+        "inputs of the graph",
+        lambda p: p.graph.input.add().CopyFrom(onnx.helper.make_tensor_value_info("z", 1, ["N"])),
+        "the inputs are x: FLOAT['N'], c: BOOL, and x: FLOAT['N'], c: BOOL, z: FLOAT['N']",
+    ),
+    (
+        "outputs of the graph",
+        lambda p: p.graph.output.add().CopyFrom(onnx.helper.make_tensor_value_info("a", 1, ["N"])),
+        "the outputs are y: FLOAT['N'], and y: FLOAT['N'], a: FLOAT['N']",
+    ),
+    (
+        "nodes",
+        lambda p: p.graph.node.add(op_type="Neg", input=["x"], output=["z"]),
+        "the graph has 3 nodes, and 4",
+    ),
+    (
+        "inputs of a node",
+        lambda p: p.graph.node[2].input.append("x"),
+        "node 2 (l::f) has 1 inputs, and 2",
+    ),
+    (
+        "outputs of a node",
+        lambda p: p.graph.node[2].output.append("z"),
+        "node 2 (l::f) has 1 outputs, and 2",
+    ),
 ]
 
 
@@ -95,6 +120,14 @@ def test_the_first_difference_is_named(change: Callable[[onnx.ModelProto], objec
     assert not found
     assert found.difference == words
     assert repr(found) == f"not equal: {words}"
+
+
+def test_an_input_that_is_left_out_is_none() -> None:
+    low, high = np.float32(0), np.float32(6)
+    both = trace(lambda x: op.Clip(x, low, high), FLOAT["N"])
+    found = trace(lambda x: op.Clip(x, None, high), FLOAT["N"])
+    assert both.equals(found).difference == "input 1 of node 0 (Clip) is left out in one of them"
+    assert found.equals(trace(lambda x: op.Clip(x, None, high), FLOAT["N"]))
 
 
 def test_names_decide_only_if_asked() -> None:

@@ -16,7 +16,7 @@ from onnxsmith.errors import CallError, OnnxsmithError, UnreadableModelError, Ve
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize, optimizing
-from onnxsmith.passes.editor import Attempt, Outcome
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.worklist import NamedRule
 from tests.backend.node_cases import all_cases
 from tests.passes.agreement import model_of, operators
@@ -118,6 +118,41 @@ def test_sparse_weights_pass_through() -> None:
     assert [node.op_type for node in small.proto.graph.node] == ["Add"]
     assert small.proto.graph.sparse_initializer == model.graph.sparse_initializer
     assert small.report.nodes_after == 1
+
+
+CONSTANTS = """g (float[N] vector, float[N, M] matrix, float open) => (float y) <
+        float scalar = {2.0}, float[1] one = {2.0}, float[1, 1] square = {2.0}, float[2] two = {2.0, 3.0},
+        int64[2] axes = {0, -1}, int64 axis = {3}, bool[1] truth = {1}
+    > { held = Constant <value = float {2.0}>() y = Identity(open) }"""
+#: What is known of a constant: its number, that beside a vector, a matrix, and what has no known rank; its ints.
+KNOWN = [
+    ("scalar", 2.0, 2.0, 2.0, 2.0, None),
+    ("held", 2.0, 2.0, 2.0, 2.0, None),
+    ("one", 2.0, 2.0, 2.0, None, None),
+    ("square", 2.0, None, 2.0, None, None),
+    ("two", None, None, None, None, None),
+    ("axes", None, None, None, None, (0, -1)),
+    ("axis", 3.0, 3.0, 3.0, 3.0, (3,)),
+    ("truth", 1.0, 1.0, 1.0, None, None),
+    ("vector", None, None, None, None, None),
+]
+
+
+@pytest.mark.parametrize(("name", "alone", "by_vector", "by_matrix", "by_unknown", "ints"), KNOWN)
+def test_what_is_known_of_constants(
+    name: str, alone: Any, by_vector: Any, by_matrix: Any, by_unknown: Any, ints: Any
+) -> None:
+    edit = Editor(model_of(CONSTANTS).ir)
+    graph = edit.model.graph
+    values = {each.name: each for each in (*graph.inputs, *graph.initializers.values())}
+    values |= {each.name: each for node in graph for each in node.outputs}
+    value = values[name]
+    assert (edit.number(value), edit.numbers(value)) == (alone, ints)
+    beside = [edit.number_beside(value, values[other]) for other in ("vector", "matrix")]
+    assert beside == [by_vector, by_matrix]
+    assert [edit.number_beside(value, other) for other in (None, ir.Value(name="new"))] == [by_unknown] * 2
+    assert edit.is_constant(value) == (name != "vector")
+    assert edit.number_beside(None, value) is None
 
 
 def test_verification_names_the_change_that_made_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from onnxsmith import opset25 as op
 from onnxsmith import trace
-from onnxsmith.runtime import engine, using
-from onnxsmith.runtime.feeds import pack, unpack
+from onnxsmith.runtime import engine, onnxruntime_api, using
+from onnxsmith.runtime.feeds import from_value, pack, unpack
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType
 from tests.runtime.calls import call, find, floats, ints
@@ -66,6 +66,16 @@ def test_packing(dtype) -> None:
         packed = pack(values, dtype.bits)
         assert packed.nbytes == -(-count * dtype.bits // 8)
         assert unpack(packed.tobytes(), dtype, (count,)).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("dtype", [each for each in KEPT if each.is_native], ids=str)
+@pytest.mark.parametrize("shape", [(), (3,), (0, 2)], ids=str)
+def test_native_values_of_onnx_runtime(dtype, shape) -> None:
+    """Beside an output that numpy has no element type for, all outputs are values of ONNX Runtime's own."""
+    array = np.ones(shape, dtype.numpy)
+    found = from_value(onnxruntime_api.value_of(array))
+    assert isinstance(found, np.ndarray)
+    assert (found.dtype, found.shape, found.tolist()) == (array.dtype, shape, array.tolist())
 
 
 def test_packed_values_go_through_onnx_runtime() -> None:

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from onnxsmith import FLOAT, INT64, jit, script, tensor
 from onnxsmith.errors import MutationError, TensorAssignmentError
 from tests.scripting.alias_law import LAW
+from tests.scripting.alias_programs import OTHER_NAMES
 
 _SHARED = np.zeros(3, np.float32)
 
@@ -265,6 +266,7 @@ def _by_elements_of_the_model(x: FLOAT[3], n: INT64) -> Any:
 @pytest.mark.parametrize(
     "program",
     [
+        *OTHER_NAMES,
         _in_a_helper,
         _in_a_helper_after_another_array,
         _in_a_helper_that_is_given_a_tensor,

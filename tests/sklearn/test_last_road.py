@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -139,3 +141,11 @@ def test_without_it_nothing_is_said_of_it() -> None:
     with pytest.raises(UnconvertedStepError) as why:
         onnxsmith.sklearn.convert(Unknown().fit(X), X)
     assert "skl2onnx" not in str(why.value)
+
+
+def test_a_pipeline_in_a_pipeline_takes_what_a_vectorizer_gives() -> None:
+    texts, y = np.array(["a b", "b c c", "a", "c d"], object), [0, 1, 0, 1]
+    inner = make_pipeline(TfidfTransformer(), LogisticRegression())
+    fitted = make_pipeline(CountVectorizer(token_pattern=r"\w"), inner).fit(texts, y)
+    model = onnxsmith.sklearn.convert(fitted, texts)
+    np.testing.assert_allclose(model.predict_proba(texts), fitted.predict_proba(texts), rtol=1e-6)

@@ -344,6 +344,13 @@ def test_every_file_runs_alone_and_says_what_it_calls(
     assert (tmp_path / TABLE).read_text().splitlines()[1:] == ["src/onnxsmith/seen.py tests/test_calls.py"]
 
 
+def test_an_entry_of_a_file_that_was_not_run_stays() -> None:
+    known = {"a.py": "test_a.py", "b.py": "test_b.py", "c.py": "test_c.py"}
+    found = {"a.py": "test_x.py", "b.py": "test_x.py", "d.py": "test_x.py"}
+    tests = {"test_x.py", "test_b.py"}
+    assert alone.merged(known, found, tests) == known | {"b.py": "test_x.py", "d.py": "test_x.py"}
+
+
 def test_the_tests_of_a_file_run_in_an_order_that_a_seed_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,16 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
-from tests.torch.test_sorting import agrees  # noqa: E402  # torch may be missing
+from tests.torch.library.together import agree as agree_together  # noqa: E402  # torch may be missing
+from tests.torch.test_sorting import agrees  # noqa: E402
 
 NAN, INF = float("nan"), float("inf")
 EDGES = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, INF, -INF, NAN, 1e-30]
+
+
+#: Arithmetic of two operands, each also with a number of Python's; of floats, and of whole numbers where torch has it.
+OF_FLOATS: dict[str, Callable[..., Any]] = {
+    "div": lambda x, y: (x / y, x / 3, 3 / x, torch.true_divide(x, y)),
+    "div, rounding": lambda x, y: [torch.div(x, y, rounding_mode=each) for each in (None, "floor", "trunc")],
+    "powers": lambda x, y: (x**2, x**1, x.abs() ** 0.5, x.abs() ** -0.5, x**-1, x**3, x.abs() ** y, 2.0**x),
+    "functions": lambda x, y: (
+        x.abs().rsqrt(),
+        x.exp2(),
+        x.expm1(),
+        x.abs().log1p(),
+        x.abs().log2(),
+        x.abs().log10(),
+    ),
+    "roundings": lambda x, y: (x.ceil(), x.floor(), x.round(), x.trunc(), x.frac()),
+    "copysign": lambda x, y: (torch.copysign(x, y), torch.copysign(x, -0.0), torch.copysign(x, 1)),
+    "atan2": lambda x, y: (torch.atan2(x, y), torch.hypot(x, y)),
+    "addcmul": lambda x, y: (torch.addcmul(x, y, x), torch.addcmul(x, y, x, value=-0.5)),
+    "addcdiv": lambda x, y: (torch.addcdiv(x, y, x), torch.addcdiv(x, y, x, value=-0.5)),
+    "lerp": lambda x, y: (torch.lerp(x, y, 0.25), torch.lerp(x, y, x)),
+}
+OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: (x + y, x + 2, 2 + x, torch.add(x, y, alpha=3)),
+    "sub": lambda x, y: (
+        x - y,
+        x - 2,
+        2 - x,
+        torch.sub(x, y, alpha=3),
+        torch.rsub(x, y, alpha=2),
+        torch.rsub(x, 5),
+    ),
+    "mul": lambda x, y: (x * y, x * 3),
+    "one": lambda x, y: (-x, x.abs(), x.square(), x.sign()),
+    "remainders": lambda x, y: (x % y, torch.fmod(x, y), x % 3, x // y, x // 2, x / y),
+    "clamp": lambda x, y: (
+        x.clamp(-1, 2),
+        x.clamp(min=1),
+        x.clamp(max=1),
+        x.clamp_min(0),
+        x.clamp_max(y),
+        x.clamp(y),
+    ),
+    "orderings": lambda x, y: (
+        x < y,
+        x <= y,
+        x > y,
+        x >= y,
+        x == y,
+        x != y,
+        x < 2,
+        x <= 2,
+        x > 2,
+        x >= 2,
+        x == 2,
+        x != 2,
+    ),
+    "logical": lambda x, y: [
+        *(getattr(torch, f"logical_{name}")(x - 2, y + 2) for name in ("and", "or", "xor")),
+        torch.logical_not(x - 2),
+    ],
+    "extremes": lambda x, y: (torch.maximum(x, y), torch.minimum(x, y)),
+    "where": lambda x, y: (torch.where(x > y, x, y), torch.where(x > y, x, 7), torch.where(x > 0, 1, y)),
+    "masked_fill": lambda x, y: x.masked_fill(y > 0, 9),
+}
+OF_TRUTHS: dict[str, Callable[..., Any]] = {
+    "sums": lambda x, y: (x + y, torch.add(x, y, alpha=False), torch.add(x, y, alpha=True), x * y),
+    "logical": lambda x, y: (
+        torch.logical_and(x, y),
+        torch.logical_xor(x, y),
+        x == y,
+        x != y,
+        torch.logical_not(x),
+    ),
+    "where": lambda x, y: (torch.where(x, y, x), x.masked_fill(y, True)),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.int32, torch.bool])
+def test_arithmetic(dtype: Any):
+    x, y = torch.tensor([-7.0, 2.0, -1.0, 5.0, 1.0, 4.0]), torch.tensor([2.0, 2.0, 3.0, -4.0, -1.0, 2.0])
+    if dtype.is_floating_point:
+        agree_together(OF_NUMBERS | OF_FLOATS, x.to(dtype) / 2, y.to(dtype) / 2)
+    elif dtype is torch.bool:
+        agree_together(OF_TRUTHS, x > 0, y > 2)
+    else:
+        agree_together(OF_NUMBERS, x.to(dtype), y.to(dtype))
 
 
 def test_a_float_less_an_integer_mask():

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 
 from onnxsmith.torch import export
+from tests.torch.library.together import slopes_agree
 
 Function: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
@@ -37,40 +37,12 @@ FUNCTIONS: dict[str, Function] = {
     "clamp from above": lambda x: x.clamp(max=0.5) + torch.clamp_max(x, 1.0),
     "clamp by tensors": lambda x: x.clamp(torch.zeros_like(x), torch.ones_like(x)),
     "clamp of bounds": lambda x: torch.clamp(torch.zeros_like(x), x, x + 1.0),
-    "hinge_embedding_loss": lambda x: F.hinge_embedding_loss(x, -torch.ones_like(x)),
-    "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, torch.ones_like(x), torch.ones_like(x)),
-    "multi_margin_loss": lambda x: F.multi_margin_loss(x[None], torch.tensor([1])),
-    "multilabel_margin_loss": lambda x: F.multilabel_margin_loss(x[None], torch.tensor([[1, -1, 0, 0]])),
-    "binary_cross_entropy": lambda x: F.binary_cross_entropy(
-        x.clamp(0.0, 1.0), torch.tensor([0.0, 0.0, 1.0, 0.3], dtype=x.dtype)
-    ),
-    "binary_cross_entropy with weights": lambda x: F.binary_cross_entropy(
-        x.clamp(0.25, 0.75), x.clamp(0.0, 1.0), weight=torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=x.dtype)
-    ),
 }
 
 
-class Net(torch.nn.Module):
-    """A function of its weight, added up."""
-
-    def __init__(self, function: Function, dtype: torch.dtype) -> None:
-        super().__init__()
-        self.function = function
-        self.weight = torch.nn.Parameter(torch.tensor([0.0, 1.0, -2.0, 0.5], dtype=dtype))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.function(self.weight + x).sum()
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_slopes_at_special_points(name: str, dtype: torch.dtype) -> None:
-    net = Net(FUNCTIONS[name], dtype).train()
-    x = torch.zeros(4, dtype=dtype)
-    net(x).backward()
-    assert net.weight.grad is not None
-    found = export(net, (x,)).gradient(wrt=["weight"])(x.numpy())[1]
-    np.testing.assert_allclose(found, net.weight.grad.numpy(), rtol=1e-5, atol=1e-6)
+def test_slopes_at_special_points(dtype: torch.dtype) -> None:
+    slopes_agree(FUNCTIONS, torch.tensor([0.0, 1.0, -2.0, 0.5], dtype=dtype))
 
 
 #: Functions of two numbers with a logarithm of the second, or of the first.
@@ -88,36 +60,28 @@ LOGARITHMIC: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 }
 
 
-class Pair(torch.nn.Module):
-    """A function of two weights, times a number, added up."""
-
-    def __init__(
-        self, function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], x: float, dtype: torch.dtype
-    ) -> None:
-        super().__init__()
-        self.function = function
-        y = torch.tensor([0.0, 0.5, 1.0, 2.0, torch.inf, torch.nan, -1.0, -0.5, -2.0], dtype=dtype)
-        self.x, self.y = torch.nn.Parameter(torch.full_like(y, x)), torch.nn.Parameter(y)
-
-    def forward(self, factor: torch.Tensor) -> torch.Tensor:
-        return (self.function(self.x, self.y) * factor).sum()
+Y = (0.0, 0.5, 1.0, 2.0, float("inf"), float("nan"), -1.0, -0.5, -2.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("name", LOGARITHMIC)
-def test_slopes_of_a_number_times_a_logarithm(name: str, dtype: torch.dtype) -> None:
-    for x in (0.0, 1.0, -2.0):
-        for factor in (1.0, 0.0):
-            net = Pair(LOGARITHMIC[name], x, dtype).train()
-            given = torch.tensor(factor, dtype=dtype)
-            net(given).backward()
-            found = export(net, (given,)).gradient(wrt=["x", "y"])(given.numpy())
-            for mine, theirs in zip(found[1:], (net.x.grad, net.y.grad), strict=True):
-                assert theirs is not None
-                np.testing.assert_allclose(mine, theirs.numpy(), rtol=1e-5, atol=1e-6)
+def test_slopes_of_a_number_times_a_logarithm(dtype: torch.dtype) -> None:
+    x, y = torch.meshgrid(
+        torch.tensor([0.0, 1.0, -2.0], dtype=dtype), torch.tensor(Y, dtype=dtype), indexing="ij"
+    )
+    slopes_agree(LOGARITHMIC, x.flatten(), y.flatten(), factors=(1.0, 0.0))
+
+
+class Masked(torch.nn.Module):
+    """Logarithms of a weight, where it has some."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.y = (torch.nn.Parameter(each) for each in (torch.zeros(9), torch.tensor(Y)))
+
+    def forward(self, factor: torch.Tensor) -> torch.Tensor:
+        return (torch.where(self.y > 0, torch.xlogy(self.x, self.y), 0.0) * factor).sum()
 
 
 def test_a_mask_keeps_the_slope_of_a_logarithm_out() -> None:
-    net = Pair(lambda x, y: torch.where(y > 0, torch.xlogy(x, y), 0.0), 0.0, torch.float32).train()
-    found = export(net, (torch.tensor(1.0),)).gradient(wrt=["x"])(np.float32(1.0))[1]
+    found = export(Masked().train(), (torch.tensor(1.0),)).gradient(wrt=["x"])(np.float32(1.0))[1]
     np.testing.assert_allclose(found, [0, np.log(0.5), 0, np.log(2), np.inf, 0, 0, 0, 0], rtol=1e-6)

@@ -2,7 +2,8 @@
 
 Each has a process of its own; those that fail are printed. With `--order`, the tests of each file run in an order that
 the seed draws. With `--write`, enters for each module without a mirrored test file the one that is about it and runs
-most of it into `tested_by.txt`, which `nearest.py` reads. With `--lines`, writes which lines each file executes.
+most of it into `tested_by.txt`, which `nearest.py` reads; of a part of the files, modules that have an entry of
+another file keep it. With `--lines`, writes which lines each file executes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 from tools.mutants.choosing import Lines, table
@@ -28,6 +29,11 @@ def write(root: Path, found: Mapping[str, str]) -> None:
     header = "# Modules without a mirrored test file, and the one that is about each: `dev.py alone --write`."
     lines = [header, *(f"{file} {test}" for file, test in sorted(found.items()))]
     (root / TABLE).write_text("\n".join(lines) + "\n")
+
+
+def merged(known: Mapping[str, str], found: Mapping[str, str], tests: Container[str]) -> dict[str, str]:
+    """The table with what was found: an entry stays whose test file was not run, as nothing was compared with it."""
+    return {**known, **{file: test for file, test in found.items() if known.get(file, test) in tests}}
 
 
 def main() -> int:
@@ -67,8 +73,7 @@ def main() -> int:
         f"{len(tests)} files: {len(executed)} pass alone, {failed} fail, {late} take over {options.seconds:.0f} s"
     )
     if options.write:
-        # Of modules that these tests do not execute, the entries stay.
-        write(ROOT, tabled(ROOT) | table(ROOT, executed))
+        write(ROOT, merged(tabled(ROOT), table(ROOT, executed), executed))
     if options.lines:
         options.lines.write_text(json.dumps(executed) + "\n")
     return 1 if failed else 0

@@ -88,7 +88,8 @@ def writes_to_views(graph: torch.fx.Graph, *, keeps_operands: bool = False) -> b
         if node.op != "call_function":
             continue
         written = written_positions(node.target)
-        if not written:
+        # torch declares that `detach_` writes, and it leaves all elements as they are: every constant has one.
+        if not written or node.target is torch.ops.aten.detach_.default:
             continue
         owner = node.args[written[0]] if written[0] < len(node.args) else None
         if len(written) != 1 or not isinstance(owner, torch.fx.Node) or functional_twin(node.target) is None:

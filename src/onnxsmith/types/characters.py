@@ -146,7 +146,11 @@ def simple_case(text: str, case: Case, locale: str) -> str:
 
 
 def simple_changes(case: Case, locale: str) -> dict[str, str]:
-    """The character that a case makes of each that it changes, in the words of Unicode its simple mapping."""
+    """The character that a case makes of each that it changes, in the words of Unicode its simple mapping.
+
+    >>> simple_changes("UPPER", "en_US")["é"], simple_changes("LOWER", "tr_TR")["I"]
+    ('É', 'ı')
+    """
     return {chr(code): made for code, made in _translation(case, _is_turkic(locale)).items()}
 
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import parser, shape_inference
 
 from onnxsmith import Model
-from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
+from onnxsmith.graphs.rewriting.inference_traps import _doubtful_slices, infer, without_traps
 
 _HEAD = '<ir_version: 10, opset_import: ["": 21]>'
 
@@ -95,6 +95,42 @@ def test_the_process_goes_on() -> None:
     process.start()
     process.join()
     assert process.exitcode == 0
+
+
+@pytest.mark.parametrize(
+    ("node", "fits"),
+    [
+        ("MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)", True),
+        ("MaxPool <kernel_shape = [3, 3], pads = [1, 0, 1, 1]> (x)", False),
+        ("MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], dilations = [2, 1]> (x)", False),
+        ("MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1], dilations = [2, 1]> (x)", True),
+        ("MaxPool <kernel_shape = [3, 3], pads = [1, 1]> (x)", False),
+        ("LpPool <kernel_shape = [1, 1], strides = [2, 2]> (x)", True),
+        ("LpPool <kernel_shape = [1, 2]> (x)", False),
+        ('AveragePool <kernel_shape = [2, 2], auto_pad = "SAME_UPPER"> (x)', True),
+        ('AveragePool <kernel_shape = [2, 2], auto_pad = "VALID"> (x)', False),
+        ("Conv (x, w)", False),
+        ("Conv <pads = [1, 1, 1, 1]> (x, w)", True),
+        ("Conv <pads = [1, 1, 1, 1]> (x, x)", False),
+        ("Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, x)", True),
+        ("ConvTranspose (x, w)", True),
+        ("ConvTranspose <strides = [3, 1]> (x, w)", True),
+        ("ConvTranspose <strides = [4, 1]> (x, w)", False),
+        ("ConvTranspose <strides = [4, 1], output_padding = [1, 0]> (x, w)", True),
+        ("ConvTranspose <pads = [1, 1, 1, 1]> (x, w)", True),
+        ("ConvTranspose <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)", False),
+        ("Softmax <axis = -1> (x)", True),
+        ("MaxRoiPool <pooled_shape = [-1, 1]> (x, w)", False),
+        ("Expand (x, two)", True),
+        ("Expand (x, below)", False),
+        ("Expand (x, below_too)", False),
+    ],
+)
+def test_which_windows_and_sizes_fit_however_small_the_image(node: str, fits: bool) -> None:
+    weights = f", float[1, 1, 3, 3] w = {{{', '.join('0' * 9)}}}, int64[2] below = {{2, -2}}"
+    nodes = f"below_too = Constant <value_ints = [-3]> ()  p = {node}  y = Slice(p, zero, two, axis)"
+    proto = _model("float[1, 1, h, v] x", nodes, weights)
+    assert (_doubtful_slices(proto, follows_sizes=False) == ([], [])) == fits
 
 
 def test_slices_behind_windows_that_fit_are_inferred() -> None:

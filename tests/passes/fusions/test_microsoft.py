@@ -15,6 +15,8 @@ from tests.passes.fusions.test_fusions import attention
 X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
 W = np.random.default_rng(1).standard_normal((2, 3, 4)).astype(np.float32)
 ENDS = "g (float[2,3,4] x, float[2,3,4] w) => (float[a,b,c] y)"
+#: `w` as a matrix that `x` is multiplied with as it is.
+RIGHT = "o = Constant<value_ints = [2, 4, 3]>() r = Reshape(w, o)"
 FUSED = {
     "swish": ("s = Sigmoid(x) y = Mul(s, x)", ["QuickGelu"]),
     "quick gelu": (
@@ -30,6 +32,27 @@ FUSED = {
     "divided": (
         "k = Constant<value = float {4.0}>() t = Transpose<perm=[0,2,1]>(w) p = MatMul(x, t) y = Div(p, k)",
         ["FusedMatMul"],
+    ),
+    "quick gelu of the product, last": (
+        "k = Constant<value = float {0.5}>() m = Mul(k, x) s = Sigmoid(m) y = Mul(s, x)",
+        ["QuickGelu"],
+    ),
+    "scaled as it is": (
+        f"k = Constant<value = float {{0.5}}>() {RIGHT} p = MatMul(x, r) y = Mul(k, p)",
+        ["Reshape", "FusedMatMul"],
+    ),
+    "divided as it is": (
+        f"k = Constant<value = float {{4.0}}>() {RIGHT} p = MatMul(x, r) y = Div(p, k)",
+        ["Reshape", "FusedMatMul"],
+    ),
+    "scaled and divided": (
+        f"k = Constant<value = float {{3.0}}>() {RIGHT} p = MatMul(x, r) q = Mul(p, k) z = Div(q, k) y = Mul(z, k)",
+        ["Reshape", "FusedMatMul"],
+    ),
+    "turned both, divided twice": (
+        f"k = Constant<value = float {{4.0}}>() {RIGHT} u = Transpose<perm=[0,2,1]>(r) t = Transpose<perm=[0,2,1]>(x)"
+        " p = MatMul(t, u) q = Div(p, k) y = Div(q, k)",
+        ["Reshape", "FusedMatMul"],
     ),
 }
 KEPT = {

@@ -281,6 +281,31 @@ def test_captured_numbers() -> None:
     assert attributes(marked(result)) == {"epsilon": 0.5, "power": 2}
 
 
+@pytest.mark.parametrize(
+    ("array", "captured"),
+    [
+        (np.array([2, 3]), [2, 3]),
+        (np.array([6]), [6]),
+        (np.array([], np.int64), []),
+        (np.float32([2, 3]), [2, 3]),
+        (np.array(6), None),
+        (np.array([[2, 3]]), None),
+        (np.float32([2.5, 3]), None),
+    ],
+    ids=str,
+)
+def test_a_list_is_captured_of_a_vector_alone(array: Any, captured: list[int] | None) -> None:
+    own = onnxsmith.Opset("own", 1)
+
+    def pattern(x: Any, *, sizes: list[int]) -> Any:
+        return own.Sized(x, sizes)
+
+    model, rule = trace(lambda x: own.Sized(x, array), FLOAT["N"]), Rule(pattern, mark("x", "=sizes"))
+    assert count(model, rule) == (captured is not None)
+    if captured is not None:
+        assert attributes(marked(rewrite(model, rule))) == {"sizes": captured}
+
+
 def test_what_only_a_run_knows_is_no_number() -> None:
     def pattern(x: Any, *, epsilon: float) -> Any:
         return op.Sqrt(x + epsilon)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import parser
 
 from onnxsmith import FLOAT, Model, Weights, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import WeightError
+from onnxsmith.errors import CallError, WeightError
 
 
 def network() -> Model:
@@ -78,6 +80,20 @@ def test_constants_and_nested_graphs() -> None:
 def test_what_is_refused(given: object, words: str) -> None:
     with pytest.raises(WeightError, match=words):
         network().replace_weights(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: None, lambda name: None, lambda name, array, more: None, lambda *, name: None]
+)
+def test_a_function_of_other_arguments_is_refused(function: object) -> None:
+    with pytest.raises(CallError, match="takes other arguments than two"):
+        network().replace_weights(function)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("function", [lambda *given: -given[1], lambda name, array, more=1: -array])
+def test_a_function_may_take_more(function: Any) -> None:
+    changed = network().replace_weights(function)
+    assert changed.equals(network().replace_weights(lambda name, array: -array))
 
 
 @pytest.mark.parametrize(

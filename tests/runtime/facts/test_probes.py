@@ -53,6 +53,59 @@ def test_a_version_outside_its_range_does_not(fact: Fact, bare: BareProcess) -> 
     )
 
 
+#: What everyday models have: inputs, outputs and a node.
+ORDINARY = [
+    ("float[N, 3, H, W] x", "float[N,3,A,B] y", "y = GlobalAveragePool(x)"),
+    ("float[N, 3, H, W, D] x", "float[N,3,A,B,C] y", "y = GlobalMaxPool(x)"),
+    ("float[N, 3, H, W] x", "float[N,3,A,B] y", "y = MaxPool <kernel_shape=[2,2], strides=[2,2]>(x)"),
+    ("float[N, 3, H, W] x", "float[N,3,A,B] y", "y = AveragePool <kernel_shape=[2,2]>(x)"),
+    ("float[N, 3, H, W] x, float[4,3,3,3] w", "float[N,3,A,B] y", "y = Conv <pads=[1,1,1,1]>(x, w)"),
+    ("float[N, 3] x", "float[N,3] y", "y = Softmax <axis=-1>(x)"),
+    ("float[N, 3] x, float[3,4] w", "float[N,4] y", "y = MatMul(x, w)"),
+    ("float[N, 3] x, float[3,4] w, float[4] b", "float[N,4] y", "y = Gemm(x, w, b)"),
+    ("float[N, 3] x, float[3] w, float[3] b", "float[N,3] y", "y = LayerNormalization(x, w, b)"),
+    ("float[N, 3] x, float[3] w", "float[N,3] y", "y = BatchNormalization(x, w, w, w, w)"),
+    ("float[N, 3] x, int64[K] i", "float[K,3] y", "y = Gather(x, i)"),
+    ("float[N, 3] x, float a, float b", "float[N,3] y", "y = Clip(x, a, b)"),
+    ("float[N, 3] x, int64[1] a, int64[1] b", "float[M,3] y", "y = Slice(x, a, b)"),
+    ("float[N, 3] x, int64[4] p", "float[M,K] y", "y = Pad(x, p)"),
+    ("float[N, 3, H, W] x, float[4] s", "float[N,3,A,B] y", "y = Resize(x, , s)"),
+    ("float[N, 3] x", "float[N,1] y", "y = ReduceMean <keepdims=1>(x)"),
+    ("float[N, 9] x", "float[N,K] y", "y = Erf(x)"),
+    ("bool[N] c, float[N, 9] x, float[N, 9] z", "float[N,K] y", "y = Where(c, x, z)"),
+    ("float[N, 4, T, 9] q, float[N,4,T,9] k", "float[a,b,c,d] y", "y = Attention(q, k, k)"),
+    ("float[N, 4, T, 9] x, float[N,5,5,2] k", "float[a,b,c,d] y", "y = GridSample(x, k)"),
+    ("float[N, 4] x, float[4,5] k", "float[a,b] y", 'y = Einsum <equation="ij,jk->ik">(x, k)'),
+    ("float[N, 4] x, float[M,4] k", "float[a,b] y", "y = Concat <axis=0>(x, k)"),
+    ("float[N, 4] x, int64[K,1] i, float[K,4] u", "float[a,b] y", "y = ScatterND(x, i, u)"),
+    ("float[N, 4] x", "float[a,b] y", "y = Trilu(x)"),
+    ("float[N, 4] x, float s, uint8 z", "uint8[a,b] y", "y = QuantizeLinear(x, s, z)"),
+    ("float[N, 4, K] x, float[4] w", "float[a,b,c] y", "y = GroupNormalization <num_groups=2>(x, w, w)"),
+    ("float[N, 4, H, W] x", "float[a,b,c,d] y", "y = DepthToSpace<blocksize=2>(x)"),
+    ("int64[N] x, int64 d, float[2] v", "float[a,b] y", "y = OneHot(x,d,v)"),
+    ("float[N] x, float[N] d", "float[a] y", "y = Mod<fmod=1>(x,d)"),
+    ("float[N] x, float[N] d", "float[a] y", "y = Pow(x,d)"),
+]
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "node"), ORDINARY)
+def test_ordinary_nodes_cost_nothing(inputs: str, outputs: str, node: str) -> None:
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 23]> g ({inputs}) => ({outputs}) {{ {node} }}'
+    )
+    adapted = adapt(model, HERE)
+    assert not adapted.edits
+    assert adapted.model.graph.node == model.graph.node
+
+
+@pytest.mark.parametrize("kind", ["Average", "Max"])
+def test_a_rank_that_is_known_needs_no_branch(kind: str) -> None:
+    text = f"g (float[N, C, A, B, D, E] x) => (float[N, C, F, G, H, I] y) {{ y = Global{kind}Pool(x) }}"
+    adapted = adapt(parser.parse_model(f'<ir_version: 10, opset_import: ["" : 23]> {text}'), HERE)
+    assert "If" not in {node.op_type for node in adapted.model.graph.node}
+    assert adapted.edits
+
+
 @pytest.mark.parametrize("fact", REFUSED, ids=lambda fact: fact.name)
 def test_a_refusal_refuses(fact: Fact) -> None:
     with pytest.raises(Refused):

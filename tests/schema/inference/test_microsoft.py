@@ -132,6 +132,21 @@ def run(
             ("B", "S", 8),
         ),
         ("MatMulNBits", (T("B", "S", 64), T(16, 2, 16), T(32)), {"K": 64, "N": 16}, ("B", "S", 16)),
+        ("MatMulBnb4", (T("B", "S", 64), T(512), T(32)), {"K": 64, "N": 16}, ("B", "S", 16)),
+        ("GemmFastGelu", (T("B", "S", 8), T(8, 4), T(4)), {}, ("B", "S", 4)),
+        ("GemmFastGelu", (T("S", 8), T(8, "K")), {}, ("S", "K")),
+        (
+            "QLinearGlobalAveragePool",
+            (T("B", 3, "H", "W"),),
+            {"channels_last": 1},
+            ("B", 1, 1, "W"),
+        ),
+        (
+            "QLinearGlobalAveragePool",
+            (T("B", 3, "H", "W"),),
+            {"channels_last": 0},
+            ("B", 3, 1, 1),
+        ),
         ("EmbedLayerNormalization", (T("B", "S"), None, T(9, 8)), {}, ("B", "S", 8)),
     ],
 )

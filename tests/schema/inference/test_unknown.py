@@ -35,6 +35,12 @@ N4 = ("N", 4)
         (call("Gemm", R(), R()), TensorType(FLOAT, (None, None))),
         (call("GlobalAveragePool", R()), TensorType(FLOAT, None)),
         (call("ReduceMean", R(), keepdims=0), TensorType(FLOAT, ())),
+        (call("ReduceMean", T("N", 4, 1), T(1, dtype=INT64), keepdims=0), TensorType(FLOAT, (None, None))),
+        (call("ReduceMean", T("N", 4, 1), T(2, dtype=INT64), keepdims=0), TensorType(FLOAT, None)),
+        (call("ReduceMean", T("N", 4, 1), T("K", dtype=INT64), keepdims=0), TensorType(FLOAT, None)),
+        (call("ReduceMean", T("N", 4, 1), R(INT64), keepdims=0), TensorType(FLOAT, None)),
+        (call("ReduceMean", T("N", 4, 1), T(1, dtype=INT64), keepdims=1), TensorType(FLOAT, (None, None, 1))),
+        (call("ReduceMean", R(), T(1, dtype=INT64), keepdims=0), TensorType(FLOAT, None)),
         (call("NonZero", R()), TensorType(INT64, (None, None))),
         # through onnx's own inference, with a stand-in for the unknown element type
         (call("StringSplit", T("N", dtype=None), outputs=2)[:1], TensorType(DType.STRING, ("N", None))),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, script
+from onnxsmith import FLOAT, opset18, script
 from onnxsmith.errors import CallError, UnknownMethodError
 
 
@@ -24,6 +24,11 @@ class Scaled:
     @staticmethod
     @script
     def of_nobody(x: FLOAT["N"]):
+        return x * 2.0
+
+    @script
+    @staticmethod
+    def of_nobody_inside(x: FLOAT["N"]):
         return x * 2.0
 
     @script
@@ -49,9 +54,46 @@ def test_a_class_method_knows_its_class(owner: type[Scaled] | Scaled) -> None:
     np.testing.assert_array_equal(owner.of_the_class.to_model()(X), expected)
 
 
+def doubled(x: FLOAT["N"]):
+    return x + x
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "value"),
+    [
+        ({"ir_version": 9}, lambda proto: proto.ir_version, 9),
+        ({"producer_name": "acme"}, lambda proto: proto.producer_name, "acme"),
+        ({"producer_version": "0.1"}, lambda proto: proto.producer_version, "0.1"),
+        ({"opset": 18}, lambda proto: proto.opset_import[0].version, 18),
+        ({"default_opset": opset18}, lambda proto: proto.opset_import[0].version, 18),
+        ({"name": "twice"}, lambda proto: proto.graph.name, "twice"),
+    ],
+    ids=lambda each: next(iter(each)) if isinstance(each, dict) else "",
+)
+def test_an_option_is_that_of_the_model(options: dict[str, Any], field: Any, value: Any) -> None:
+    assert field(script(**options)(doubled).to_model_proto()) == value
+    assert field(script(doubled).to_model_proto()) != value
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "value"),
+    [
+        ({"domain": "mine"}, lambda proto: proto.domain, "mine"),
+        ({"overload": "other"}, lambda proto: proto.overload, "other"),
+        ({"name": "twice"}, lambda proto: proto.name, "twice"),
+    ],
+    ids=lambda each: next(iter(each)) if isinstance(each, dict) else "",
+)
+def test_an_option_is_that_of_the_function(options: dict[str, Any], field: Any, value: Any) -> None:
+    assert field(script(**options)(doubled).to_function_proto()) == value
+    assert field(script(doubled).to_function_proto()) != value
+
+
 def test_a_static_method_knows_nobody() -> None:
     np.testing.assert_array_equal(Scaled.of_nobody(X), X * 2)
     np.testing.assert_array_equal(Scaled().of_nobody.to_model()(X), X * 2)
+    np.testing.assert_array_equal(Scaled.of_nobody_inside(X), X * 2)
+    np.testing.assert_array_equal(Scaled().of_nobody_inside.to_model()(X), X * 2)
 
 
 def test_the_model_of_a_method_needs_its_object() -> None:

@@ -52,6 +52,34 @@ def test_wrong_inputs(inputs) -> None:
 
 
 @script
+def same_sizes(x: FLOAT["N", "M"], y: FLOAT["M"], z: FLOAT["N", 1]):
+    return x + y + z
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_right"),
+    [
+        (((2, 3), (3,), (2, 1)), True),
+        (((1, 3), (3,), (1, 1)), True),
+        # These would be broadcast.
+        (((2, 3), (1,), (2, 1)), False),
+        (((2, 1), (3,), (2, 1)), False),
+        (((2, 3), (3,), (1, 1)), False),
+        (((1, 3), (3,), (2, 1)), False),
+    ],
+)
+def test_sizes_of_one_name_are_equal(sizes, is_right: bool) -> None:
+    arrays = [np.ones(each, np.float32) for each in sizes]
+    same_sizes.jit(*[np.ones(each, np.float32) for each in ((4, 5), (5,), (4, 1))])
+    if is_right:
+        np.testing.assert_array_equal(same_sizes.jit(*arrays), sum(arrays))
+        return
+    for call in (same_sizes.jit, same_sizes):
+        with pytest.raises(OnnxsmithError, match=r"'[NM]'"):
+            call(*arrays)
+
+
+@script
 def shifted(x: FLOAT["N"], w: TensorProto):
     return x + op.Constant(value=w)
 

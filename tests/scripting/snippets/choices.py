@@ -55,6 +55,16 @@ def or_in_condition(x: FLOAT, y: FLOAT):
     return x - y
 
 
+@runs(truth(True))
+@runs(truth(False))
+def known_operands_decide(p: BOOL):
+    yes, no = len("ab") == 2, len("ab") == 1
+    total = 1.0 if p or yes else 2.0
+    total = total + (10.0 if p and no else 20.0)
+    total = total + (100.0 if p and yes else 200.0)
+    return total + (1000.0 if p or no else 2000.0)
+
+
 @runs(scalar(3), scalar(1))
 @runs(scalar(-3), scalar(-1))
 def not_and_or_mixed(x: FLOAT, y: FLOAT):

@@ -33,6 +33,8 @@ _ATOMS = st.sampled_from(
         "x.sum() > 1",
         "len(x) > 1",
         "i * 2 < 5",
+        "len('ab') == 2",
+        "len('ab') < 2",
     ]
 )
 _CONDITIONS = st.recursive(

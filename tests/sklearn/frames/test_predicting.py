@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,11 +14,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -162,52 +162,6 @@ def test_a_call_with_a_frame_is_told_of_predict(model: Any, frame: Any) -> None:
             call()
 
 
-WIDE = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 5)), columns=["a", "b", "c", "d", "e"]).assign(
-    when=pd.date_range("2024-01-01", periods=6)
-)
-
-
-@pytest.mark.parametrize(
-    ("columns", "used"),
-    [
-        (["c", "a"], "ac"),
-        ([4, 2], "ce"),
-        ([-6, 3], "ad"),
-        (slice(1, 3), "bc"),
-        (slice("b", "d"), "bcd"),
-        (slice(None, "b"), "ab"),
-        ([False, True, False, True, False, False], "bd"),
-        pytest.param(make_column_selector(pattern="^[be]$"), "be", id="selector"),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
-def test_columns_that_the_pipeline_does_not_use_are_no_inputs(columns: Any, used: str, frame: Any) -> None:
-    if isinstance(columns, make_column_selector):
-        columns = list(columns(WIDE))  # it asks for a frame of pandas
-    rest = [name for name in WIDE.columns if name not in used]
-    chosen = ColumnTransformer([("scaled", StandardScaler(), columns), ("none", "drop", rest[:1])])
-    given = frame(WIDE)
-    fitted = make_pipeline(chosen, LogisticRegression()).fit(given, Y)
-    model = onnxsmith.sklearn.convert(fitted, given)
-    assert [each.name for each in model.inputs] == list(used)
-    wanted = fitted.predict_proba(given)
-    for rows in (given, given[list(used)], given[list(used[::-1])]):
-        np.testing.assert_allclose(model.predict_proba(rows), wanted)
-    np.testing.assert_allclose(fitted.predict_proba(given[list(used)]), wanted)  # as the pipeline does
-
-
-def test_the_columns_of_a_rest_that_is_passed_on_are_inputs() -> None:
-    numbers = WIDE.drop(columns="when")
-    chosen = ColumnTransformer(
-        [("s", StandardScaler(), ["d"]), ("none", "drop", ["b"])], remainder="passthrough"
-    )
-    fitted = GridSearchCV(make_pipeline(chosen, LogisticRegression()), {}, cv=2).fit(numbers, Y == "yes")
-    model = onnxsmith.sklearn.convert(fitted, numbers)
-    assert [each.name for each in model.inputs] == ["a", "c", "d", "e"]
-    np.testing.assert_allclose(model.predict_proba(numbers), fitted.predict_proba(numbers))
-
-
 def test_a_matrix_for_all_columns_where_that_is_asked(tmp_path: Path) -> None:
     numbers = FRAME[["age", "rooms"]]
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers, Y)
@@ -245,6 +199,34 @@ def test_a_signature_that_does_not_fit_is_refused(model: Any, text: str) -> None
     key = "onnxsmith.sklearn.signature"
     with pytest.raises(PipelineError, match="does not fit its inputs and outputs"):
         model.with_metadata({key: text}).predict(FRAME)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layout": "rows"},
+        {"columns": []},
+        {"columns": [["sex", "STRING"]]},
+        {"columns": [["age", "STRING"], ["sex", "DOUBLE"], ["rooms", "INT64"], ["is new", "BOOL"]]},
+        {"columns": [["sex", "TEXT"], ["age", "DOUBLE"], ["rooms", "INT64"], ["is new", "BOOL"]]},
+        {"columns": [["sex"], ["age"], ["rooms"], ["is new"]]},
+        {"outputs": [["predict", "nothing"]]},
+        {"outputs": None},
+        {"feature_names": 3},
+        {"row_shape": ["a"]},
+        {"refused": [["nan"]]},
+        {"refused": [["nan", ["a"]]]},
+    ],
+    ids=str,
+)
+def test_a_signature_with_one_wrong_part_is_refused(model: Any, change: dict[str, Any]) -> None:
+    key = "onnxsmith.sklearn.signature"
+    (text,) = [each.value for each in model.proto.metadata_props if each.key == key]
+    said = json.loads(text)
+    assert said.keys() | {"row_shape", "refused"} >= change.keys()
+    assert model.with_metadata({key: json.dumps(said)}).predict(FRAME).shape == (6,)
+    with pytest.raises(PipelineError, match="does not fit its inputs and outputs"):
+        model.with_metadata({key: json.dumps(said | change)}).predict(FRAME)
 
 
 def test_names_of_features_are_in_the_signature() -> None:

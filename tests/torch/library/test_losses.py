@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 from torch.nn import functional as F  # noqa: E402  # torch may be missing
 
-from tests.torch.library.together import agree  # noqa: E402
+from tests.torch.library.together import agree, slopes_agree  # noqa: E402
 
 X, Y = torch.linspace(0.1, 0.9, 12).reshape(3, 4), torch.linspace(0.8, 0.2, 12).reshape(3, 4)
 FUNCTIONS: dict[str, Any] = {
@@ -58,3 +58,23 @@ FUNCTIONS: dict[str, Any] = {
 
 def test_functions_are_those_of_torch() -> None:
     agree(FUNCTIONS, X, Y)
+
+
+#: Losses at points where their formulas choose.
+SLOPES: dict[str, Any] = {
+    "hinge_embedding_loss": lambda x: F.hinge_embedding_loss(x, -torch.ones_like(x)),
+    "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, torch.ones_like(x), torch.ones_like(x)),
+    "multi_margin_loss": lambda x: F.multi_margin_loss(x[None], torch.tensor([1])),
+    "multilabel_margin_loss": lambda x: F.multilabel_margin_loss(x[None], torch.tensor([[1, -1, 0, 0]])),
+    "binary_cross_entropy": lambda x: F.binary_cross_entropy(
+        x.clamp(0.0, 1.0), torch.tensor([0.0, 0.0, 1.0, 0.3], dtype=x.dtype)
+    ),
+    "binary_cross_entropy with weights": lambda x: F.binary_cross_entropy(
+        x.clamp(0.25, 0.75), x.clamp(0.0, 1.0), weight=torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=x.dtype)
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_slopes_are_those_of_torch(dtype: Any) -> None:
+    slopes_agree(SLOPES, torch.tensor([0.0, 1.0, -2.0, 0.5], dtype=dtype))

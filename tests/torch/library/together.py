@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -48,3 +49,37 @@ def agree(
                     msg=lambda text, name=name: f"{name}: {text}",
                 )
         assert next(got, None) is None
+
+
+class _Weighted(torch.nn.Module):
+    """The sum of functions, each of weights of its own, times a number."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], points: Sequence[torch.Tensor]) -> None:
+        super().__init__()
+        self.functions = functions
+        self.weights = torch.nn.ModuleList(
+            torch.nn.ParameterList([each.clone() for each in points]) for _ in functions
+        )
+
+    def forward(self, factor: torch.Tensor) -> Any:
+        pairs = zip(self.functions.values(), self.weights, strict=True)
+        return torch.stack([(function(*weights) * factor).sum() for function, weights in pairs]).sum()
+
+
+def slopes_agree(
+    functions: Mapping[str, Callable[..., Any]], *points: torch.Tensor, factors: Sequence[float] = (1.0,)
+) -> None:
+    """The gradients of each function at points are those of torch, from one export of all."""
+    net = _Weighted(functions, points).train()
+    names = [name for name, _ in net.named_parameters()]
+    given = [torch.tensor(each, dtype=points[0].dtype) for each in factors]
+    slopes = onnxsmith.torch.export(net, (given[0],)).gradient(wrt=names)
+    for factor in given:
+        net.zero_grad()
+        net(factor).backward()
+        found = iter(slopes(factor.numpy())[1:])
+        for name, weights in zip(functions, net.weights, strict=True):
+            for place, weight in enumerate(weights):
+                wanted = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                text = f"{name}, weight {place}, times {factor}"
+                np.testing.assert_allclose(next(found), wanted.numpy(), rtol=1e-5, atol=1e-6, err_msg=text)

@@ -40,17 +40,6 @@ from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-_OPTIONS = (
-    "verify",
-    "precision",
-    "data",
-    "opset_version",
-    "name",
-    "input_names",
-    "output_names",
-    "doc_string",
-    "metadata",
-)
 #: From this opset on, all of numpy's functions have their operators.
 _OPSET = 18
 #: Python's numbers as types: an input that keeps their weak meaning.
@@ -211,8 +200,8 @@ def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any])
     parameters = plain.signature.parameters
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     unknown = [] if takes_any else [each for each in named if each not in parameters]
-    known = (*_OPTIONS, *(each for each in parameters if each not in _OPTIONS))
-    refuse_unknown("to_model", unknown, known, TraceError)
+    options = inspect.getfullargspec(inspect.unwrap(to_model)).kwonlyargs
+    refuse_unknown("to_model", unknown, list(dict.fromkeys((*options, *parameters))), TraceError)
     try:
         given = dict(plain.signature.bind_partial(*types, **named).arguments)
     except TypeError as error:
