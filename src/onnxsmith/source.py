@@ -233,21 +233,21 @@ class _CodeTexts:
         """The text for an instruction, by its offset."""
         found = self._texts.get(instruction)
         if found is None:
-            line, end_line, column, end_column = self._position(instruction // 2)
+            index = instruction // 2
+            if self._every is None and index >= self._passed:
+                position = next(itertools.islice(self._rest, index - self._passed, None), _UNKNOWN)
+                self._passed = index + 1
+            else:
+                if self._every is None:
+                    self._every = list(self._code.co_positions())
+                position = self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
+            line, end_line, column, end_column = position
             if line is None or end_line is None or column is None or end_column is None:
                 found = position_span(self._code, instruction, self._code.co_firstlineno).stored
             else:
                 found = f"{self._file}:{line}:{column + 1}-{end_line}:{end_column + 1}"
             self._texts[instruction] = found
         return found
-
-    def _position(self, index: int) -> _Position:
-        if self._every is None and index >= self._passed:
-            skipped, self._passed = index - self._passed, index + 1
-            return next(itertools.islice(self._rest, skipped, None), _UNKNOWN)
-        if self._every is None:
-            self._every = list(self._code.co_positions())
-        return self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
 
 
 #: Python's own file that runs context managers: ours stand between one frame of ours and another.

@@ -95,13 +95,13 @@ class CallForms:
 forms_cache = CallForms()
 
 
-def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Key | None:
+def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, object]) -> Key | None:
     """The key of the form of a call; None where a call has more to it than types and literals."""
     key: list[object] = [operator.definition, operator.version]
     for each in args:
         kind = type(each)
         if kind in _symbolic_kinds:
-            known = cast(Value, each).known
+            known: Known = each.known
             if known.data is not None:
                 return None
             key.append(known)
@@ -114,8 +114,7 @@ def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, 
             _symbolic_kinds.add(kind)
             return form_key(operator, args, kwargs)
         elif kind is np.ndarray:
-            array = cast("Array", each)
-            key += (kind, array.dtype, array.shape)
+            key += (kind, each.dtype, each.shape)
         else:
             return None
     for name, value in kwargs.items():

@@ -12,7 +12,7 @@ import ast
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from onnxsmith.scripting.analysis.facts import Facts
 from onnxsmith.scripting.analysis.kinds import Root
@@ -120,14 +120,13 @@ def compile_expressions(
             continue
         if isinstance(root, Block):
             first = root.statements[0]
-            calls: tuple[str, ...] | None = None
-            if all(each.is_call and each.reads[0] in place.modules for each in root.facts):
-                body, results, names = _calls_body(root, place.variables)
-                calls = tuple(each.assigns[0] for each in root.facts)
-            else:
+            found = _calls_body(root, place)
+            if found is None:
                 rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
                 body, results = _block_body(root, rewriter)
-                names = tuple(rewriter.direct_names)
+                names, calls = tuple(rewriter.direct_names), None
+            else:
+                body, results, names, calls = found
             blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements, calls)
         else:
             first = root.node
@@ -153,18 +152,28 @@ def _root_body(root: Root, rewriter: Rewriter) -> list[ast.stmt]:
     return [at(root.node, ast.Return(_without_slices(expression)))]
 
 
-def _calls_body(
-    block: Block, variables: Collection[str]
-) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]]:
-    """The statements of a block of operators, as they are; the variables that they assign, and those they read."""
+_Names: TypeAlias = tuple[str, ...]
+
+
+def _calls_body(block: Block, place: CodePlace) -> tuple[list[ast.stmt], _Names, _Names, _Names] | None:
+    """The statements of a block of operators, as they are; None for other blocks.
+
+    With them come the variables that they assign, those that they read, and the one that each assigns.
+    """
+    variables, modules = place.variables, place.modules
     assigned: dict[str, None] = {}
     reads: dict[str, None] = {}
+    calls: list[str] = []
     for facts in block.facts:
+        if not facts.is_call or facts.reads[0] not in modules:
+            return None
         for name in facts.reads:
             if name in variables and name not in assigned:
                 reads[name] = None
-        assigned[facts.assigns[0]] = None
-    return [*block.statements, _returned(block, assigned)], tuple(assigned), tuple(reads)
+        (target,) = facts.assigns
+        assigned[target] = None
+        calls.append(target)
+    return [*block.statements, _returned(block, assigned)], tuple(assigned), tuple(reads), tuple(calls)
 
 
 def _returned(block: Block, names: Iterable[str]) -> ast.stmt:
