@@ -99,7 +99,7 @@ def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, obj
     """The key of the form of a call; None where a call has more to it than types and literals."""
     key: list[object] = [operator.definition, operator.version]
     for each in args:
-        kind = type(each)
+        kind: type[object] = type(each)
         if kind in _symbolic_kinds:
             known: Known = each.known
             if known.data is not None:
@@ -114,7 +114,8 @@ def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, obj
             _symbolic_kinds.add(kind)
             return form_key(operator, args, kwargs)
         elif kind is np.ndarray:
-            key += (kind, each.dtype, each.shape)
+            array = cast("Array", each)
+            key += (kind, array.dtype, array.shape)
         else:
             return None
     for name, value in kwargs.items():

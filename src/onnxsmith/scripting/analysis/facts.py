@@ -255,7 +255,8 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
         elif not isinstance(value, ast.Constant):
             return None
     called = frozenset((owner.id,))
-    return Facts((target.id,), tuple(reads), (function.attr,), True, False, False, called, is_call=True)
+    # As the class makes one, without a call of Python's for each statement.
+    return tuple.__new__(Facts, ((target.id,), tuple(reads), (function.attr,), True, False, False, called, True))
 
 
 def has_plain_targets(statement: ast.stmt) -> bool:
@@ -330,11 +331,11 @@ class _Scan:
                     self.has_walrus = self.has_walrus or kind is ast.NamedExpr
                 elif kind in MAY_BE_UNSUPPORTED:
                     self.may_be_unsupported = True
-                names = _fields.get(kind)
+                names = _fields.get(type(node))
                 if names is None:
                     skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
                     names = tuple(each for each in reversed(node._fields) if each not in skipped)
-                    _fields[kind] = names
+                    _fields[type(node)] = names
                 for name in names:
                     value: object = getattr(node, name, None)
                     if value.__class__ is list:
