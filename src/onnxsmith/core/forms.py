@@ -95,13 +95,13 @@ class CallForms:
 forms_cache = CallForms()
 
 
-def form_key(operator: Operator, args: tuple[Any, ...], kwargs: Mapping[str, object]) -> Key | None:
+def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Key | None:
     """The key of the form of a call; None where a call has more to it than types and literals."""
     key: list[object] = [operator.definition, operator.version]
     for each in args:
-        kind: type[object] = type(each)
+        kind = type(each)
         if kind in _symbolic_kinds:
-            known: Known = each.known
+            known = cast(Value, each).known
             if known.data is not None:
                 return None
             key.append(known)

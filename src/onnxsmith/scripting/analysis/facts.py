@@ -7,7 +7,8 @@ functions), which are few: their names are found by `flow`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, cast
 
 from onnxsmith.scripting.analysis.kinds import KINDS
@@ -116,6 +117,12 @@ class Facts(NamedTuple):
     #: Whether it is `y = op.Add(x, 1.0)`: it assigns a name what one call gives, of names and constants.
     is_call: bool = False
 
+
+#: `Facts(...)`, without a call of Python's for each statement.
+_new_facts: Callable[[tuple[object, ...]], Facts] = functools.partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]  # of any tuple
+    Facts,
+)
 
 #: Attributes that are asked for through a hook.
 HOOKED_ATTRIBUTES = frozenset(["dtype", "__class__"])
@@ -236,6 +243,15 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
     target, call = statement.targets[0], statement.value
     if not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
         return None
+    reads = call_reads(call)
+    if reads is None:
+        return None
+    called, attribute = frozenset(reads[:1]), cast(ast.Attribute, call.func).attr
+    return _new_facts(((target.id,), reads, (attribute,), True, False, False, called, True))
+
+
+def call_reads(call: ast.Call) -> tuple[str, ...] | None:
+    """The names in `op.Add(x, 1.0)`, the one whose attribute is called first; None for all other calls."""
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr in HOOKED_ATTRIBUTES:
         return None
@@ -254,9 +270,7 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
             reads[value.id] = None
         elif not isinstance(value, ast.Constant):
             return None
-    called = frozenset((owner.id,))
-    # As the class makes one, without a call of Python's for each statement.
-    return tuple.__new__(Facts, ((target.id,), tuple(reads), (function.attr,), True, False, False, called, True))
+    return tuple(reads)
 
 
 def has_plain_targets(statement: ast.stmt) -> bool:
