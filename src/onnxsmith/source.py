@@ -233,21 +233,21 @@ class _CodeTexts:
         """The text for an instruction, by its offset."""
         found = self._texts.get(instruction)
         if found is None:
-            line, end_line, column, end_column = self._position(instruction // 2)
+            index = instruction // 2
+            if self._every is None and index >= self._passed:
+                position = next(itertools.islice(self._rest, index - self._passed, None), _UNKNOWN)
+                self._passed = index + 1
+            else:
+                if self._every is None:
+                    self._every = list(self._code.co_positions())
+                position = self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
+            line, end_line, column, end_column = position
             if line is None or end_line is None or column is None or end_column is None:
                 found = position_span(self._code, instruction, self._code.co_firstlineno).stored
             else:
                 found = f"{self._file}:{line}:{column + 1}-{end_line}:{end_column + 1}"
             self._texts[instruction] = found
         return found
-
-    def _position(self, index: int) -> _Position:
-        if self._every is None and index >= self._passed:
-            skipped, self._passed = index - self._passed, index + 1
-            return next(itertools.islice(self._rest, skipped, None), _UNKNOWN)
-        if self._every is None:
-            self._every = list(self._code.co_positions())
-        return self._every[index] if 0 <= index < len(self._every) else _UNKNOWN
 
 
 #: Python's own file that runs context managers: ours stand between one frame of ours and another.
@@ -319,7 +319,10 @@ _CACHE = opcode.opmap.get("CACHE", -1)
 _RETURN = opcode.opmap["RETURN_VALUE"]
 
 #: The code of an expression that is being staged, and how many variables its value is assigned to.
-UNPACKED: ContextVar[tuple[CodeType, int] | None] = ContextVar("onnxsmith_unpacked", default=None)
+UNPACKED: ContextVar[tuple[CodeType | None, int] | None] = ContextVar("onnxsmith_unpacked", default=None)
+
+#: Stands for the call of an operator that staging makes for a statement: its result goes to one variable.
+NOT_UNPACKED: tuple[CodeType | None, int] = (None, 1)
 
 
 def unpack_count() -> int | None:
@@ -328,8 +331,8 @@ def unpack_count() -> int | None:
     Read from the instruction after the call, so that it is the same for code that runs and code that is traced. A
     staged expression returns its value to the stager, which knows what is done with it.
     """
-    frame = caller_frame()
-    if frame is None:
+    staged, frame = UNPACKED.get(), caller_frame()
+    if frame is None or staged is NOT_UNPACKED:
         return None
     code = frame.f_code.co_code
     position = frame.f_lasti + 2
@@ -339,7 +342,6 @@ def unpack_count() -> int | None:
         return None
     if code[position] == _UNPACK:
         return code[position + 1]
-    staged = UNPACKED.get()
     if staged is not None and staged[0] is frame.f_code and code[position] == _RETURN:
         return staged[1]
     return None

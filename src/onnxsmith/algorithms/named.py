@@ -81,17 +81,11 @@ def algorithm(
     function, say) is inlined.
     """
     if function is None:
-        return functools.partial(_decorated, name=name, by_size=by_size, has_gradient=has_gradient)
-    return _decorated(function, name=name, by_size=by_size, has_gradient=has_gradient)
-
-
-def _decorated(
-    function: Callable[P, R], *, name: str | None, by_size: bool, has_gradient: bool
-) -> Callable[P, R]:
+        return functools.partial(algorithm, name=name, by_size=by_size, has_gradient=has_gradient)
     made = _Algorithm(function, name or function.__name__, inspect.signature(function), by_size)
 
     @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call(*args: Any, **kwargs: Any) -> Any:
         scope = current_graph()
         inlined = scope.shared.get(_INLINED)
         if inlined == _ALL or (inlined == _FOR_TRAINING and not has_gradient):

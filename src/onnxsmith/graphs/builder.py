@@ -70,6 +70,8 @@ class GraphTarget:
         self.is_exact = program.is_exact
         self.mixes_dtypes = program.mixes_dtypes
         self.is_lenient = program.is_lenient
+        #: Whether it is the body of a function, whose inputs and outputs have no types; its subgraphs' have.
+        self.is_function = parent is None and program.kind == "function"
         self.nodes: list[NodeRecord] = []
         self.inputs: list[ValueRecord] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
@@ -140,7 +142,13 @@ class GraphTarget:
         place = self.caller or caller_place()
         program.opsets.use(op, version, place)
         wish = snake_case(op.name)
-        results = [self.new_value(wish, known) for known in outputs]
+        results: list[ValueRecord] = []
+        made: list[SymbolicTensor | SymbolicSequence] = []
+        for known in outputs:
+            value = self.new_value(wish, known)
+            results.append(value)
+            kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
+            made.append(kind(value, known, self, place))
         self.nodes.append(
             NodeRecord(
                 op.domain,
@@ -152,7 +160,7 @@ class GraphTarget:
                 place,
             )
         )
-        return tuple([wrap(value, known, self, place) for value, known in zip(results, outputs, strict=True)])
+        return tuple(made)
 
     def learn(
         self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
@@ -160,11 +168,6 @@ class GraphTarget:
         """A graph is made once; there is nothing to remember."""
 
     # -- recording -------------------------------------------------------------------------------------
-
-    @property
-    def is_function(self) -> bool:
-        """True if it is the body of a function, whose inputs and outputs have no types; its subgraphs' have."""
-        return self.parent is None and self.program.kind == "function"
 
     @property
     def root(self) -> GraphTarget:
@@ -316,13 +319,15 @@ class GraphTarget:
             for value in values:
                 lifted = self.lift(value)
                 made = made_value(lifted)
-                is_own = (
-                    made.scope is self
-                )  # ONNX has no name for an output of a graph that is made around it
+                # ONNX has no name for an output of a graph that is made around it.
+                is_own = made.scope is self
                 if not self.program.is_exact:
                     is_own = is_own and made.record.producer is not None and made.record not in seen
-                outputs.append(lifted if is_own else self.operators.Identity(lifted))
-                seen.add(made_value(outputs[-1]).record)
+                if not is_own:
+                    lifted = self.operators.Identity(lifted)
+                    made = made_value(lifted)
+                outputs.append(lifted)
+                seen.add(made.record)
         finally:
             ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
@@ -365,9 +370,12 @@ class GraphTarget:
 
     def suggest_name(self, value: Value, wish: str) -> None:
         """Call a value as the user's variable is called, unless a variable named it before."""
-        made = made_value(value)
+        made = value if type(value) is SymbolicTensor else made_value(value)
         record = made.record
-        if record.variable is not None or made.scope is not self or record.producer is None:
+        if record.variable is not None or record.producer is None:
+            return
+        scope = made.made_in if made.made_in.absorbed_by is None else made.scope
+        if scope is not self:
             return
         names = self.program.names
         names.release(record.name)
@@ -422,12 +430,14 @@ class GraphTarget:
     def own(self, value: Value) -> ValueRecord:
         """The record behind a value, if it can be seen from this graph."""
         made = value if type(value) is SymbolicTensor else made_value(value)
-        scope = made.scope
+        scope = made.made_in if made.made_in.absorbed_by is None else made.scope
         here: GraphTarget | None = self
         while here is not None:
             if here is scope:
-                if here is not self and element_dtype(made.known.type) is None:
-                    self._note_open_type(here)
+                if here is not self:
+                    kind = made.known.type
+                    if (kind.dtype if isinstance(kind, TensorType) else element_dtype(kind)) is None:
+                        self._note_open_type(here)
                 return made.record
             here = here.parent
         found = self._captured(made)

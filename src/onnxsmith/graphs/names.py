@@ -27,10 +27,10 @@ class Names:
 
     def unique(self, wish: str) -> str:
         """The wished name, or the first free one with a number behind it."""
-        taken = self._taken
+        taken, undo = self._taken, self._undo
         count = taken.get(wish)
-        if self._undo is not None:
-            self._undo.append((wish, count))
+        if undo is not None:
+            undo.append((wish, count))
         if count is None:
             taken[wish] = 1
             return wish
@@ -38,8 +38,8 @@ class Names:
             count += 1
         taken[wish] = count + 1
         taken[name] = 1
-        if self._undo is not None:
-            self._undo.append((name, None))
+        if undo is not None:
+            undo.append((name, None))
         return name
 
     def reserve(self, names: Iterable[str]) -> None:

@@ -24,7 +24,8 @@ from onnxsmith.errors import (
     UnknownAttributeError,
 )
 from onnxsmith.schema.attributes import guess_attribute, read_attribute
-from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter, parameter_at, parameters_of
+from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter, parameter_at
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 _OUTPUTS = re.compile("outputs_+")
@@ -248,14 +249,30 @@ def call_form(op: OperatorDef) -> str:
 # -- Checks that the types of an operator's inputs are allowed, and agree with each other --
 
 
+#: ONNX's names of tensors. Every call that is bound asks for some.
+_TENSORS = {dtype: TensorType(dtype, None).onnx_name for dtype in (None, *DType)}
+
 _CHECKED_LIMIT = 8192
 # Calls whose types were found to go together; the answer depends on nothing but the key.
 _checked: dict[tuple[OperatorDef, tuple[str, ...]], bool] = {}
 
 
+def parameters_of(parameters: tuple[Parameter, ...], count: int) -> tuple[Parameter | None, ...]:
+    """The formal parameter of each of so many values; the last one repeats when it is variadic."""
+    extra = count - len(parameters)
+    if extra <= 0:
+        return parameters[:count]
+    last = parameters[-1] if parameters and parameters[-1].option == "variadic" else None
+    return (*parameters, *[last] * extra)
+
+
 def check_types(op: OperatorDef, types: Sequence[AnyValueType | None]) -> None:
     """Refuse inputs whose types the operator does not allow, or that must agree and do not."""
-    key = (op, tuple(["" if each is None else each.onnx_name for each in types]))
+    names = [
+        "" if each is None else _TENSORS[each.dtype] if isinstance(each, TensorType) else each.onnx_name
+        for each in types
+    ]
+    key = (op, tuple(names))
     if key in _checked:
         return
     bound: dict[str, tuple[int, str]] = {}

@@ -106,15 +106,6 @@ class OperatorDef:
         return f"<operator {self.qualified_name}-{self.since_version}>"
 
 
-def parameters_of(parameters: tuple[Parameter, ...], count: int) -> tuple[Parameter | None, ...]:
-    """The formal parameter of each of so many values; the last one repeats when it is variadic."""
-    extra = count - len(parameters)
-    if extra <= 0:
-        return parameters[:count]
-    last = parameters[-1] if parameters and parameters[-1].option == "variadic" else None
-    return (*parameters, *[last] * extra)
-
-
 def parameter_at(parameters: Sequence[Parameter], position: int) -> Parameter | None:
     """The formal parameter at a position; the last one repeats when it is variadic."""
     if position < len(parameters):

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
-from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at, parameters_of
+from onnxsmith.schema.bind import parameters_of
+from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
 from onnxsmith.types.dtypes import DType, in_own_byte_order, refuse_masked
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 

@@ -311,6 +311,7 @@ def in_own_byte_order(value: T) -> T:
     """
     if not isinstance(value, np.ndarray):
         return value
-    refuse_masked(cast(object, value))
     array = cast("np.ndarray[Any, np.dtype[Any]]", value)
+    if array.__class__ is not np.ndarray:
+        refuse_masked(array)
     return cast(T, array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.scripting.analysis import analyze, facts
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.scripting.analysis import analyze, expressions, facts
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.source.trees import Bounded
-from onnxsmith.scripting.staging import frame
+from onnxsmith.scripting.staging.frame import Frame
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 
 #: Type checkers would find the mistakes, too.
@@ -39,7 +43,8 @@ def made_anew(function: Any, options: dict[str, Any]) -> ScriptFunction:
 
 
 def as_hooked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "_call_of_names", lambda _: None)
+    for module in (facts, expressions):
+        monkeypatch.setattr(module, "call_reads", lambda _: None)
 
 
 @pytest.fixture
@@ -52,8 +57,8 @@ def from_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("from_tree")
 def test_names_are_those_that_hooks_give(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[str] = []
-    real = frame._run_calls
-    monkeypatch.setattr(frame, "_run_calls", lambda *given: runs.append("block") or real(*given))
+    real = Frame._called
+    monkeypatch.setattr(Frame, "_called", lambda *given: runs.append("call") or real(*given))
     model = made_anew(branches, {}).to_model_proto()
     names = [node.output[0] for node in model.graph.node]
     assert names[:4] == ["y", "y_1", "split", "same"]
@@ -85,32 +90,84 @@ def test_every_snippet_is_the_same_with_hooks(name: str, monkeypatch: pytest.Mon
     assert model() == without
 
 
+def fails(x: FLOAT["N"], k: INT64["N"]):
+    a = op.Neg(x)
+    b = op.Abs(a)
+    c = unchecked.Add(b, k)
+    return op.Add(c, x)
+
+
+def lacks(x: FLOAT["N"]):
+    a = op.Neg(x)
+    b = unchecked.NoSuchOperator(a)
+    return op.Add(b, x)
+
+
+def asks_wrongly(x: FLOAT["N"]):
+    if unchecked.Greater(x):
+        x = op.Neg(x)
+    return x
+
+
+def error_of(function: Any) -> OnnxsmithError:
+    with pytest.raises(OnnxsmithError) as caught:
+        script(function)
+    return caught.value
+
+
 @pytest.mark.usefixtures("from_tree")
-def test_a_statement_that_fails_names_nothing_and_those_before_it_are_named() -> None:
+@pytest.mark.parametrize(("function", "named"), [(fails, ["a", "b"]), (lacks, ["a"]), (asks_wrongly, [])])
+def test_a_call_that_fails_names_nothing_and_is_refused_as_its_code_is(
+    function: Any, named: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[str] = []
-    real = frame.CallNaming.stop
+    real = GraphTarget.suggest_name
+    monkeypatch.setattr(
+        GraphTarget, "suggest_name", lambda self, value, wish: seen.append(wish) or real(self, value, wish)
+    )
+    direct = error_of(function)
+    assert seen == named
+    monkeypatch.setattr(analyze, "_analyses", Bounded[int, Any](0))
+    as_hooked(monkeypatch)
+    hooked = error_of(function)
+    assert (type(direct), str(direct), direct.span) == (type(hooked), str(hooked), hooked.span)
+    assert [frame.name for frame in traceback.extract_tb(direct.__traceback__)] == [
+        frame.name for frame in traceback.extract_tb(hooked.__traceback__)
+    ]
 
-    def stopped(self: Any, traceback: Any) -> None:
-        real(self, traceback)
-        seen.extend(each.outputs[0].name for each in self._scope.nodes)
 
-    def fails(x: FLOAT["N"], k: INT64["N"]):
-        a = op.Neg(x)
-        b = op.Abs(a)
-        c = unchecked.Add(b, k)
-        return op.Add(c, x)
+@pytest.mark.usefixtures("from_tree")
+def test_the_lines_of_calls_are_seen_by_who_follows_them() -> None:
+    seen: set[int] = set()
 
-    def lacks(x: FLOAT["N"]):
-        a = op.Neg(x)
-        b = unchecked.NoSuchOperator(a)
-        return op.Add(b, x)
+    def follow(frame: Any, event: str, _: object) -> Any:
+        if frame.f_code.co_filename == __file__ and event == "line":
+            seen.add(frame.f_lineno)
+        return follow
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frame.CallNaming, "stop", stopped)
-        with pytest.raises(OnnxsmithError):
-            script(fails)
-        assert seen == ["a", "b"]
-        seen.clear()
-        with pytest.raises(OnnxsmithError):
-            script(lacks)
-        assert seen == ["a"]
+    outer = sys.gettrace()
+    sys.settrace(follow)
+    try:
+        made_anew(branches, {})
+    finally:
+        sys.settrace(outer)
+    first = branches.__code__.co_firstlineno
+    assert seen >= {first + 1, first + 4, first + 6, first + 7, first + 9}
+
+
+@pytest.mark.usefixtures("from_tree")
+def test_one_output_of_many_is_one_wherever_the_script_is_made() -> None:
+    """How many variables the code around takes the script apart into is not how many outputs a call in it has."""
+
+    @script
+    def pooled(x: FLOAT["N", 1, "H"], n: INT64):
+        first = x
+        for _ in range(n):
+            first = op.Dropout(x)
+            x = op.Abs(first)
+        return x, first
+
+    array = -np.ones((1, 1, 2), np.float32)
+    x, first = pooled.jit(array, np.array(1))
+    assert np.array_equal(x, -array)
+    assert np.array_equal(first, array)

@@ -20,7 +20,7 @@ from onnxsmith.scripting.analysis.expressions import (
     ExpressionTable,
     compile_expressions,
 )
-from onnxsmith.scripting.analysis.facts import FactTable
+from onnxsmith.scripting.analysis.facts import Facts, FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.analysis.kinds import KINDS, Root
 from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
@@ -224,16 +224,19 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) ->
     """
     found: list[Root | Block] = []
     plain: list[ast.stmt] = []
+    known: list[Facts] = []
     for statement in statements:
-        is_plain = facts.of[id(statement)].is_plain and not is_shared
+        own = facts.of[id(statement)]
+        is_plain = own.is_plain and not is_shared
         if is_plain:
             plain.append(statement)
+            known.append(own)
             # What an inner function reads must be where it is looked for after each statement.
             if not facts.has_scope:
                 continue
         if plain:
-            found.append(Block(tuple(plain), tuple(facts.of[id(each)] for each in plain)))
-            plain = []
+            found.append(Block(tuple(plain), tuple(known)))
+            plain, known = [], []
         if not is_plain:
             kind = KINDS.get(type(statement))
             if kind is not None:
@@ -241,5 +244,5 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) ->
                 for block in kind.blocks(statement):
                     found += _parts(block, facts, is_shared)
     if plain:
-        found.append(Block(tuple(plain), tuple(facts.of[id(each)] for each in plain)))
+        found.append(Block(tuple(plain), tuple(known)))
     return found

@@ -9,12 +9,13 @@ a tensor's truth value is not known yet.
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxsmith.scripting.analysis.facts import Facts
+from onnxsmith.scripting.analysis.facts import Facts, call_reads
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.analysis.rewrite import HOOKS, Rewriter, at, position_of
@@ -37,15 +38,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class BlockSite:
-    """One compiled block: where it is in the table, the variables it is called with, and those that it gives."""
+    """One block: where it is in the table, the variables it is called with, and those that it gives.
 
-    position: int
+    One whose statements each assign what one call of an operator gives is not in the table, and has no position:
+    staging makes the calls itself, in less time than it takes to compile them.
+    """
+
+    position: int | None
     names: tuple[str, ...]
     results: tuple[str, ...]
     statements: tuple[ast.stmt, ...]
-    #: The variables that are assigned, one call of an operator after the other; None where hooks in the code name
-    #: what it computes.
-    calls: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +117,24 @@ def compile_expressions(
     sites: dict[int, Site] = {}
     blocks: dict[int, BlockSite] = {}
     definitions: list[ast.stmt] = []
+    has_tracer = _has_tracer()
     for root in roots:
         if isinstance(root, Root) and root.is_at_hand and not with_all:
             continue
         if isinstance(root, Block):
             first = root.statements[0]
-            calls: tuple[str, ...] | None = None
-            if all(each.is_call and each.reads[0] in place.modules for each in root.facts):
-                body, results, names = _calls_body(root, place.variables)
-                calls = tuple(each.assigns[0] for each in root.facts)
-            else:
-                rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
-                body, results = _block_body(root, rewriter)
-                names = tuple(rewriter.direct_names)
-            blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements, calls)
+            if not has_tracer and all(each.is_call and _is_known(each.reads, place) for each in root.facts):
+                blocks[id(first)] = BlockSite(None, (), (), root.statements)
+                continue
+            rewriter = Rewriter(place.variables, (), place.first_parameter, place.modules)
+            body, results = _block_body(root, rewriter)
+            names = tuple(rewriter.direct_names)
+            blocks[id(first)] = BlockSite(len(definitions), names, results, root.statements)
         else:
             first = root.node
+            called = None if with_all or has_tracer or not isinstance(first, ast.Call) else call_reads(first)
+            if called is not None and _is_known(called, place):
+                continue
             late = _walrus_names(first) | place.shared if place.may_have_walrus else place.shared
             rewriter = Rewriter(place.variables, late, place.first_parameter, place.modules)
             body = _root_body(root, rewriter)
@@ -153,18 +157,16 @@ def _root_body(root: Root, rewriter: Rewriter) -> list[ast.stmt]:
     return [at(root.node, ast.Return(_without_slices(expression)))]
 
 
-def _calls_body(
-    block: Block, variables: Collection[str]
-) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]]:
-    """The statements of a block of operators, as they are; the variables that they assign, and those they read."""
-    assigned: dict[str, None] = {}
-    reads: dict[str, None] = {}
-    for facts in block.facts:
-        for name in facts.reads:
-            if name in variables and name not in assigned:
-                reads[name] = None
-        assigned[facts.assigns[0]] = None
-    return [*block.statements, _returned(block, assigned)], tuple(assigned), tuple(reads)
+def _has_tracer() -> bool:
+    """True if somebody follows the lines that run, as coverage does: then each has code."""
+    monitoring = getattr(sys, "monitoring", None)  # since Python 3.12
+    has_tool = monitoring is not None and any(map(monitoring.get_tool, range(6)))
+    return has_tool or sys.gettrace() is not None
+
+
+def _is_known(reads: Sequence[str], place: CodePlace) -> bool:
+    """True if a call of an attribute of the first of these names calls an operator, on variables alone."""
+    return reads[0] in place.modules and all(name in place.variables for name in reads[1:])
 
 
 def _returned(block: Block, names: Iterable[str]) -> ast.stmt:

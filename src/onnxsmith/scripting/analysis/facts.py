@@ -7,10 +7,11 @@ functions), which are few: their names are found by `flow`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, cast
 
-from onnxsmith.scripting.analysis.kinds import KINDS, StatementShape
+from onnxsmith.scripting.analysis.kinds import KINDS
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
 from onnxsmith.scripting.analysis.statement_order import StatementOrder
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
@@ -117,6 +118,12 @@ class Facts(NamedTuple):
     is_call: bool = False
 
 
+#: `Facts(...)`, without a call of Python's for each statement.
+_new_facts: Callable[[tuple[object, ...]], Facts] = functools.partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]  # of any tuple
+    Facts,
+)
+
 #: Attributes that are asked for through a hook.
 HOOKED_ATTRIBUTES = frozenset(["dtype", "__class__"])
 
@@ -168,32 +175,29 @@ class FactTable:
         """The names in statements of the function, with those inside them: the same as `names_in`, without a walk."""
         variables: set[str] = set()
         attributes: set[str] = set()
-        for each in statements:
-            self._add_names(each, variables, attributes)
+        self._add_names(statements, variables, attributes)
         return Names(frozenset(variables), frozenset(attributes))
 
-    def _add_names(self, statement: ast.stmt, variables: set[str], attributes: set[str]) -> None:
-        facts = self.of.get(id(statement))
-        kind = KINDS.get(type(statement))
-        if facts is not None and not facts.has_scope and (facts.is_plain or kind is None):
-            variables.update(facts.reads, facts.assigns)
-            attributes.update(facts.attributes)
-            return
-        found = self._names.get(id(statement))
-        if found is None:
-            found = self._names[id(statement)] = self._names_with_blocks(statement, facts, kind)
-        variables |= found.variables
-        attributes |= found.attributes
+    def _add_names(self, statements: Iterable[ast.stmt], variables: set[str], attributes: set[str]) -> None:
+        for statement in statements:
+            facts = self.of.get(id(statement))
+            if facts is not None and facts.is_plain:  # then no part of it has names of its own
+                variables.update(facts.reads, facts.assigns)
+                attributes.update(facts.attributes)
+                continue
+            found = self._names.get(id(statement))
+            if found is None:
+                found = self._names[id(statement)] = self._names_with_blocks(statement, facts)
+            variables |= found.variables
+            attributes |= found.attributes
 
-    def _names_with_blocks(
-        self, statement: ast.stmt, facts: Facts | None, kind: StatementShape | None
-    ) -> Names:
-        if facts is None or facts.has_scope or kind is None:
+    def _names_with_blocks(self, statement: ast.stmt, facts: Facts | None) -> Names:
+        if facts is None or facts.has_scope:
             return names_in([statement])
         variables, attributes = {*facts.reads, *facts.assigns}, set(facts.attributes)
-        for block in kind.blocks(statement):
-            for each in block:
-                self._add_names(each, variables, attributes)
+        kind = KINDS.get(type(statement))
+        for block in () if kind is None else kind.blocks(statement):
+            self._add_names(block, variables, attributes)
         return Names(frozenset(variables), frozenset(attributes))
 
     def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
@@ -234,27 +238,39 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
 
     Most statements of a script are of this form, and a scan finds the same for them in four times the time.
     """
-    match statement:
-        case ast.Assign(
-            targets=[ast.Name(id=target)],
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords
-            ),
-        ) if name not in HOOKED_ATTRIBUTES:
-            reads = {owner: None}
-        case _:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, call = statement.targets[0], statement.value
+    if not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
+        return None
+    reads = call_reads(call)
+    if reads is None:
+        return None
+    called, attribute = frozenset(reads[:1]), cast(ast.Attribute, call.func).attr
+    return _new_facts(((target.id,), reads, (attribute,), True, False, False, called, True))
+
+
+def call_reads(call: ast.Call) -> tuple[str, ...] | None:
+    """The names in `op.Add(x, 1.0)`, the one whose attribute is called first; None for all other calls."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr in HOOKED_ATTRIBUTES:
+        return None
+    owner = function.value
+    if not isinstance(owner, ast.Name):
+        return None
+    reads = {owner.id: None}
+    for each in call.args:
+        if isinstance(each, ast.Name):
+            reads[each.id] = None
+        elif not isinstance(each, ast.Constant):
             return None
-    for each in args:
-        if each.__class__ is ast.Name:
-            reads[cast(ast.Name, each).id] = None
-        elif each.__class__ is not ast.Constant:
+    for keyword in call.keywords:
+        value = keyword.value
+        if isinstance(value, ast.Name) and keyword.arg is not None:
+            reads[value.id] = None
+        elif not isinstance(value, ast.Constant):
             return None
-    for keyword in keywords:
-        if keyword.value.__class__ is ast.Name and keyword.arg is not None:
-            reads[cast(ast.Name, keyword.value).id] = None
-        elif keyword.value.__class__ is not ast.Constant:
-            return None
-    return Facts((target,), tuple(reads), (name,), True, False, False, frozenset((owner,)), is_call=True)
+    return tuple(reads)
 
 
 def has_plain_targets(statement: ast.stmt) -> bool:
@@ -310,39 +326,36 @@ class _Scan:
                     self.reads[node.id] = None
                 if context is not ast.Load:
                     self.assigns[node.id] = None
-            elif kind is not ast.Constant and isinstance(node, ast.AST):
-                self._look_at(node, waiting)
-
-    def _look_at(self, node: ast.AST, waiting: list[ast.AST | str | None]) -> None:
-        kind = node.__class__
-        if kind in _SCOPES:
-            self.has_scope = self.may_be_unsupported = True  # something inside it may be
-            statement = node if isinstance(node, ast.stmt) else ast.Expr(cast(ast.expr, node))
-            self.assigns |= dict.fromkeys(assigned_names([statement]))
-            self.reads |= dict.fromkeys(free_names(node))
-            return
-        if isinstance(node, ast.ExceptHandler):  # its statements are a block of the `try`
-            if node.name is not None:
-                self.assigns[node.name] = None
-            waiting.append(node.type)
-            return
-        if kind in MAY_BE_UNSUPPORTED:
-            self.may_be_unsupported = True
-        elif kind in _DECIDING:
-            self.decides = True
-            self.has_walrus = self.has_walrus or kind is ast.NamedExpr
-        elif kind in _HOOKED:
-            self._look_closer(node)
-        names = _fields.get(kind)
-        if names is None:
-            skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
-            names = _fields[kind] = tuple(name for name in reversed(node._fields) if name not in skipped)
-        for name in names:
-            value: object = getattr(node, name, None)
-            if value.__class__ is list:
-                waiting += reversed(cast("list[ast.AST | str | None]", value))
-            elif isinstance(value, ast.AST):
-                waiting.append(value)
+            elif kind is ast.Constant or not isinstance(node, ast.AST):
+                continue
+            elif kind in _SCOPES:
+                self.has_scope = self.may_be_unsupported = True  # something inside it may be
+                scope = node if isinstance(node, ast.stmt) else ast.Expr(cast(ast.expr, node))
+                self.assigns |= dict.fromkeys(assigned_names([scope]))
+                self.reads |= dict.fromkeys(free_names(node))
+            elif isinstance(node, ast.ExceptHandler):  # its statements are a block of the `try`
+                if node.name is not None:
+                    self.assigns[node.name] = None
+                waiting.append(node.type)
+            else:
+                if kind in _HOOKED:
+                    self._look_closer(node)
+                elif kind in _DECIDING:
+                    self.decides = True
+                    self.has_walrus = self.has_walrus or kind is ast.NamedExpr
+                elif kind in MAY_BE_UNSUPPORTED:
+                    self.may_be_unsupported = True
+                names = _fields.get(type(node))
+                if names is None:
+                    skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
+                    names = tuple(each for each in reversed(node._fields) if each not in skipped)
+                    _fields[type(node)] = names
+                for name in names:
+                    value: object = getattr(node, name, None)
+                    if value.__class__ is list:
+                        waiting += reversed(cast("list[ast.AST | str | None]", value))
+                    elif isinstance(value, ast.AST):
+                        waiting.append(value)
 
     def _look_closer(self, node: ast.AST) -> None:
         """Notes nodes that may need a hook: they mean something else on values that only the model knows."""

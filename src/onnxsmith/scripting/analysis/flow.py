@@ -61,21 +61,20 @@ class Flow:
 
     def jumps(self, statement: ast.stmt) -> Jumps:
         """The jumps out of a statement."""
+        if self.facts.of[id(statement)].is_plain:
+            return NO_JUMPS
         found = self._jumps.get(id(statement))
         if found is None:
-            if self.facts.of[id(statement)].is_plain:
-                return NO_JUMPS
             kind = KINDS.get(type(statement))
             found = self._jumps[id(statement)] = NO_JUMPS if kind is None else kind.jumps(statement, self)
         return found
 
     def block_jumps(self, statements: Iterable[ast.stmt]) -> Jumps:
         """The jumps out of a block."""
-        result = NO_JUMPS
+        result, of = NO_JUMPS, self.facts.of
         for statement in statements:
-            jumps = self.jumps(statement)
-            if jumps is not NO_JUMPS:
-                result = result | jumps
+            if not of[id(statement)].is_plain:
+                result = result | self.jumps(statement)
         return result
 
     def can_fall_through(self, statements: Sequence[ast.stmt]) -> bool:

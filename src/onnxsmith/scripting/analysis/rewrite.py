@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import operator
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
@@ -32,7 +33,13 @@ _COMPARE_HOOKS: dict[type[ast.cmpop], str] = {
 
 def position_of(place: ast.AST) -> dict[str, Any]:
     """The position of a node of the user's, for nodes that stand for it: `ast.Name(name, ast.Load(), **position)`."""
-    return {name: getattr(place, name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
+    node = cast(ast.expr, place)  # whatever has a place has these
+    return {
+        "lineno": node.lineno,
+        "col_offset": node.col_offset,
+        "end_lineno": node.end_lineno,
+        "end_col_offset": node.end_col_offset,
+    }
 
 
 def at(place: ast.AST, node: N) -> N:
@@ -41,6 +48,9 @@ def at(place: ast.AST, node: N) -> N:
     node.end_lineno, node.end_col_offset = place.end_lineno, place.end_col_offset  # type: ignore[attr-defined]
     return node
 
+
+#: Nodes that a rewriter has nothing to do with: what is a constant, and what says how others are meant.
+_WITHOUT_PARTS = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop)
 
 _visitors: dict[type[ast.AST], Callable[[Rewriter, ast.AST], ast.AST]] = {}
 
@@ -87,12 +97,13 @@ class Rewriter(ast.NodeTransformer):
 
     def rewrite_statement(self, statement: ast.stmt, facts: Facts) -> list[ast.stmt]:
         """A plain statement: what is assigned is named after its variable."""
+        bound = self._bound
         is_as_written = facts.called_of is not None and all(
-            name in self._modules and not self._is_bound(name) for name in facts.called_of
+            name in self._modules and not any(name in each for each in bound) for name in facts.called_of
         )
         if is_as_written:  # operators alone: there is nothing to replace in it, and what it reads is known
             for name in facts.reads:
-                if name in self._variables and not self._is_bound(name):
+                if name in self._variables and not any(name in each for each in bound):
                     self.direct_names[name] = None
         rewrite = _as_it_is if is_as_written else self.rewrite
         match statement:
@@ -164,9 +175,9 @@ class Rewriter(ast.NodeTransformer):
             if isinstance(old, list):
                 items = cast("list[Any]", old)
                 new = [self.visit(each) if isinstance(each, ast.AST) else each for each in items]
-                if all(a is b for a, b in zip(items, new, strict=True)):
+                if all(map(operator.is_, items, new)):
                     continue
-            elif isinstance(old, ast.AST):
+            elif isinstance(old, ast.AST) and not isinstance(old, _WITHOUT_PARTS):
                 new = self.visit(old)
             if new is not old:
                 made = copy.copy(node) if made is None else made
@@ -175,7 +186,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
-        if not isinstance(node.ctx, ast.Load) or self._is_bound(name):
+        if not isinstance(node.ctx, ast.Load) or (self._bound and self._is_bound(name)):
             return node
         if name in self._walrus_names or (self._is_deferred and name in self._variables):
             return self._hook(node, "load", [at(node, ast.Constant(name))])

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
 from onnxsmith.core.carried import MOMENTS
+from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.shown_text import showing
-from onnxsmith.core.target import ACTIVE, current_graph
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,
@@ -19,17 +21,17 @@ from onnxsmith.errors import (
     UnassignedVariableError,
     UndefinedNameError,
 )
+from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
-from onnxsmith.scripting.source.function_source import head_span
+from onnxsmith.scripting.source.function_source import head_span, span_of
 from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.scripting.staging.dialect import SCRIPTS, Calls, Dialects
 from onnxsmith.scripting.staging.merge import AssignedWhere, Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
-from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, Marker
-from onnxsmith.source import UNPACKED, Span, caller_span, position_span
+from onnxsmith.source import NOT_UNPACKED, STATEMENT, UNPACKED, Span, caller_span, position_span
 
 
 class TextOfPaths(str):
@@ -64,6 +66,14 @@ _NO_CELLS = Cells()
 _MARKS = frozenset([Unassigned, AssignedWhere, Differing, Perhaps])
 #: The value of a variable whose assignment was a mistake.
 BROKEN = Unassigned(None, "its assignment was a mistake")
+
+
+#: What becomes a constant that nobody has a name for.
+_NAMELESS = frozenset([bool, int, float, str, type(None), AttributeReference])
+
+
+class _NeedsCode(Exception):
+    """A call of an operator is not made without the code that it stands in."""
 
 
 class Tainted(Exception):
@@ -164,6 +174,15 @@ class Frame:
             return root.value
         if isinstance(root, ast.Name) and self._has(root.id):
             return self.read(root.id, root)
+        key = id(root)
+        if (
+            isinstance(root, ast.Call)
+            and key not in self.analysis.expressions.sites
+            and key not in self._late
+        ):
+            made = self._called(root)
+            if made is not _ABSENT:
+                return cast(UserValue, made)
         function, names = self._expression(root)
         variables = self.variables
         values: list[Any] = []
@@ -197,6 +216,7 @@ class Frame:
 
     def run_block(self, block: BlockSite) -> bool:
         """Run a block; not where a variable that it reads has no value: its statements one by one tell where."""
+        assert block.position is not None  # else it has no code
         variables = self.variables
         values: list[Any] = []
         for name in block.names:
@@ -211,18 +231,65 @@ class Frame:
             values.append(value)
         function = self._functions[block.position]
         try:
-            if block.calls is None:
-                results = function(self.hooks, *values)
-            else:
-                results = _run_calls(function, block.calls, (self.hooks, *values))
+            results = function(self.hooks, *values)
         except Exception as error:
             self.keep_done(block, error)  # a 'try' or a context around it may catch the error
             raise
         variables.update(zip(block.results, results, strict=True))
         return True
 
+    def call_operators(self, statements: Sequence[ast.stmt], start: int) -> int:
+        """Make the calls of a block without code, from one on: the place of the first that is not made, or the end."""
+        graph = current_graph()
+        for statement in cast("Sequence[ast.Assign]", statements[start:]):
+            made = self._called(cast(ast.Call, statement.value))
+            if made is _ABSENT:
+                break
+            name = cast(ast.Name, statement.targets[0]).id
+            self.variables[name] = made
+            if isinstance(made, Value):
+                graph.suggest_name(made, name)
+            start += 1
+        return start
+
+    def _called(self, call: ast.Call) -> Held | Absent:
+        """The result of a call of an operator; none where the call needs its code.
+
+        A call that fails needs it: it is made again by its code, which tells why it fails, and where.
+        """
+        place = STATEMENT.set(span_of(call, self.analysis.file, self.analysis.name))
+        unpacked = UNPACKED.set(NOT_UNPACKED)
+        try:
+            return self._operator_of(call)(
+                *[self._argument(each) for each in call.args],
+                **{cast(str, each.arg): self._argument(each.value) for each in call.keywords},
+            )
+        except Exception:
+            return _ABSENT
+        finally:
+            UNPACKED.reset(unpacked)
+            STATEMENT.reset(place)
+
+    def _operator_of(self, call: ast.Call) -> Operator:
+        function = cast(ast.Attribute, call.func)
+        module = self.analysis.place.modules[cast(ast.Name, function.value).id]
+        found: object = getattr(module, function.attr)
+        if not isinstance(found, Operator):
+            raise _NeedsCode
+        return found
+
+    def _argument(self, node: ast.expr) -> UserValue:
+        """A variable or a constant; not what gets its name in the graph from the code that reads it, as arrays do."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        value = self.variables[cast(ast.Name, node).id]
+        if not (isinstance(value, Value) and value.is_symbolic) and value.__class__ not in _NAMELESS:
+            raise _NeedsCode
+        return cast(UserValue, value)
+
     def keep_done(self, block: BlockSite, error: BaseException) -> int:
         """Take the variables that a block had assigned when it failed; which of its statements failed."""
+        assert block.position is not None  # else nothing of it is running
         code = self._functions[block.position].__code__
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code is not code:
@@ -358,21 +425,6 @@ class Frame:
     def _use_span(self, name: str, place: ast.AST) -> Span:
         uses = [each for each in ast.walk(place) if isinstance(each, ast.Name) and each.id == name]
         return self.span(uses[0] if uses else place)
-
-
-def _run_calls(function: Evaluate, variables: Sequence[str], arguments: tuple[Any, ...]) -> Sequence[Any]:
-    """Run a block of calls of operators, whose results are named after variables."""
-    target = CallNaming(current_graph(), function.__code__, variables)
-    token = ACTIVE.set(target)
-    try:
-        results = function(*arguments)
-    except BaseException as error:
-        target.stop(error.__traceback__)
-        raise
-    finally:
-        ACTIVE.reset(token)
-    target.finish()
-    return results
 
 
 def _shown(value: Held) -> str:

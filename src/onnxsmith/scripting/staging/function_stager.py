@@ -105,6 +105,9 @@ class FunctionStager:
     def _run_block(self, block: BlockSite, *, notes: bool) -> None:
         """Carry out plain statements, all at once; after a mistake, those that follow it one by one."""
         frame = self.frame
+        if block.position is None:
+            self._call_operators(block.statements, notes=notes)
+            return
         first = 0
         try:
             if frame.run_block(block):
@@ -122,10 +125,19 @@ class FunctionStager:
             frame.variables |= dict.fromkeys(self.flow.assigned([block.statements[first]]), BROKEN)
             first += 1
         for statement in block.statements[first:]:
-            if notes:
-                self._stage_or_note(statement)
-            else:
-                self._stage(statement, NOTHING)
+            self._stage_one(statement, notes=notes)
+
+    def _call_operators(self, statements: Sequence[ast.stmt], *, notes: bool) -> None:
+        position = 0
+        while (position := self.frame.call_operators(statements, position)) < len(statements):
+            self._stage_one(statements[position], notes=notes)
+            position += 1
+
+    def _stage_one(self, statement: ast.stmt, *, notes: bool) -> None:
+        if notes:
+            self._stage_or_note(statement)
+        else:
+            self._stage(statement, NOTHING)
 
     def _stage_or_note(self, statement: ast.stmt) -> None:
         """Carry out a statement; one that is wrong leaves its variables broken, and the next is looked at."""

@@ -1,7 +1,7 @@
-"""Targets that hand calls on to a graph, and name what they give after the variables of the code that makes them.
+"""A target that hands calls on to a graph, and names what they give after the variables of the code that makes them.
 
-The code is Python's own, and runs without hooks: the instruction that it stands at says how far it is. Each target says
-for which code it can tell the variables. Nothing is recorded here.
+The code is Python's own, and runs without hooks: the instruction that it stands at says how far it is. Nothing is
+recorded here.
 """
 
 from __future__ import annotations
@@ -28,27 +28,32 @@ class Misjudged(Exception):
 
 
 class NamingTarget:
-    """The base of the two below: a request to the target means that the code has come to a new instruction.
+    """For a whole function, of which `analysis.straight` knows where it stores which value.
 
-    Names are given before anything else is recorded, because they are handed out in the order of the code. Every call
-    of an operator asks for `recording` before `emit`.
+    A request to the target means that the code has come to a new instruction. The code has no jumps, so that the
+    instruction it stands at says which stores lie behind it. Names are given before anything else is recorded, because
+    they are handed out in the order of the code. Every call of an operator asks for `recording` before `emit`.
     """
 
     needs_inference: ClassVar[bool] = True
 
-    def __init__(self, scope: RecordingTarget, code: types.CodeType) -> None:
+    def __init__(
+        self,
+        scope: RecordingTarget,
+        code: types.CodeType,
+        stores: Sequence[Store],
+        arguments: Mapping[str, UserValue],
+    ) -> None:
         self._scope = scope
         self._code = code
         #: The instruction that the code stands at; before the first, none does.
         self._offset = -1
-
-    def _reach(self, offset: int) -> None:
-        """Name what was stored before an instruction that the code has come to."""
-        raise NotImplementedError
-
-    def _take(self, made: tuple[UserValue, ...]) -> None:
-        """Take note of what the instruction gives that the code stands at."""
-        raise NotImplementedError
+        self._arguments = arguments
+        self._stores = stores
+        self._next = 0
+        self._next_offset = stores[0].offset if stores else sys.maxsize
+        #: What instructions gave whose value gets a name, by offset.
+        self._results: dict[int, tuple[UserValue, ...]] = {}
 
     def finish(self) -> None:
         """Give the last names."""
@@ -59,7 +64,7 @@ class NamingTarget:
         """Take note of what a script that the user's code calls now gives."""
         self._scope.caller = None
         self._advance()
-        self._take(result if isinstance(result, tuple) else (result,))
+        self._results[self._offset] = result if isinstance(result, tuple) else (result,)
 
     def _advance(self) -> None:
         frame: types.FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # the documented way to read the stack cheaply
@@ -113,8 +118,7 @@ class NamingTarget:
         return self._scope.sequence(elements)
 
     def emit(self, call: OperatorCall) -> tuple[Operand, ...]:
-        made = self._scope.emit(call)
-        self._take(made)
+        made = self._results[self._offset] = self._scope.emit(call)
         return made
 
     def learn(
@@ -122,32 +126,10 @@ class NamingTarget:
     ) -> None:
         self._scope.learn(operator, args, kwargs, call)
 
-
-class StoreNaming(NamingTarget):
-    """For a whole function, of which `analysis.straight` knows where it stores which value.
-
-    The code has no jumps, so that the instruction it stands at says which stores lie behind it.
-    """
-
-    def __init__(
-        self,
-        scope: RecordingTarget,
-        code: types.CodeType,
-        stores: Sequence[Store],
-        arguments: Mapping[str, UserValue],
-    ) -> None:
-        super().__init__(scope, code)
-        self._arguments = arguments
-        self._stores = stores
-        self._next = 0
-        self._next_offset = stores[0].offset if stores else sys.maxsize
-        #: What instructions gave whose value gets a name, by offset.
-        self._results: dict[int, tuple[UserValue, ...]] = {}
-
-    def _take(self, made: tuple[UserValue, ...]) -> None:
-        self._results[self._offset] = made
+    # -- names -------------------------------------------------------------------------------------------
 
     def _reach(self, offset: int) -> None:
+        """Name what was stored before an instruction that the code has come to."""
         stores = self._stores
         while self._next_offset < offset:
             store = stores[self._next]
@@ -169,36 +151,6 @@ class StoreNaming(NamingTarget):
         return values[origin.position]
 
 
-class CallNaming(NamingTarget):
-    """For statements that each assign a variable what one call of an operator gives.
-
-    Each has one instruction that calls, so that a new instruction is the next statement's. What promotion puts in
-    before the operator itself is recorded at the same one.
-    """
-
-    def __init__(self, scope: RecordingTarget, code: types.CodeType, variables: Sequence[str]) -> None:
-        super().__init__(scope, code)
-        self._variables = iter(variables)
-        self._made: tuple[UserValue, ...] = ()
-
-    def _take(self, made: tuple[UserValue, ...]) -> None:
-        self._made = made
-
-    def _reach(self, offset: int) -> None:
-        if self._offset >= 0:  # a statement is done
-            variable = next(self._variables)
-            if len(self._made) == 1 and isinstance(self._made[0], Value):
-                self._scope.suggest_name(self._made[0], variable)
-
-    def stop(self, traceback: types.TracebackType | None) -> None:
-        """Give the last names where an error has ended the code: not that of the statement it comes from."""
-        self._scope.caller = None
-        while traceback is not None and traceback.tb_frame.f_code is not self._code:
-            traceback = traceback.tb_next
-        if traceback is not None and traceback.tb_lasti > self._offset:
-            self._reach(traceback.tb_lasti)
-
-
 # -- Staging a function by calling it: Python runs the user's own code on symbolic tensors, and nothing
 # else is needed --
 
@@ -216,7 +168,7 @@ class StraightCall:
         self._check(arguments)
         code = self.function.__code__
         positional = code.co_varnames[: code.co_argcount]
-        target = StoreNaming(scope, code, self.stores, arguments)
+        target = NamingTarget(scope, code, self.stores, arguments)
         token = ACTIVE.set(target)
         try:
             with staging(code, code.co_name):
