@@ -35,6 +35,7 @@ from onnxsmith.graphs.given_models import read_given
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.records import ModelRecord
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes import tidy
 from onnxsmith.schema import registry
@@ -317,8 +318,7 @@ def combined(model: onnx.ModelProto, stage: int) -> onnx.ModelProto:
             culprit="stage",
         )
     info = model.training_info[stage]
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
+    made = copied(model)
     del made.training_info[:]
     graph, algorithm = made.graph, info.algorithm
     outputs = [*model.graph.output, *algorithm.output]

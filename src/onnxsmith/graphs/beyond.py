@@ -14,6 +14,7 @@ import onnx
 from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import all_graphs
 from onnxsmith.types.value_types import AnyValueType
 
@@ -48,8 +49,7 @@ def _read(
         model = soundness.check_ir(files.from_proto(proto, called), called)
         return files.stand_alone(model, called) if folder is None else files.attach(model, folder), {}
     soundness.check_proto(proto, called)
-    copy = onnx.ModelProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     external_data.embed(raw.tensors_of(copy), folder, called)
     hidden = Hidden()
     for graph in raw.graphs_of(copy):
@@ -63,16 +63,14 @@ def _hide(graph: onnx.GraphProto | onnx.FunctionProto, hidden: Hidden) -> None:
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.SPARSE_TENSOR:
-                kept = onnx.SparseTensorProto()
-                kept.CopyFrom(attribute.sparse_tensor)
+                kept = copied(attribute.sparse_tensor)
                 attribute.ClearField("sparse_tensor")
                 attribute.type = onnx.AttributeProto.TENSOR
                 attribute.t.CopyFrom(_stand_in(kept, hidden))
     if not isinstance(graph, onnx.GraphProto):
         return
     for sparse in graph.sparse_initializer:
-        kept = onnx.SparseTensorProto()
-        kept.CopyFrom(sparse)
+        kept = copied(sparse)
         graph.initializer.append(_stand_in(kept, hidden))
     graph.ClearField("sparse_initializer")
     for value in (*graph.input, *graph.output):

@@ -17,6 +17,7 @@ import onnx
 
 from onnxsmith.graphs import raw
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain, value_names
 
@@ -34,8 +35,7 @@ def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with a name for each output that must have one; the same object where all have."""
     if not any(_lacks_a_name(node) for graph in raw.graphs_of(model) for node in graph.node):
         return model
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     names = FreshNames(value_names(model))
     for graph in raw.graphs_of(result):
         for node in graph.node:

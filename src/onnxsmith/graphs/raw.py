@@ -8,6 +8,7 @@ from typing import Any, cast
 import onnx
 
 from onnxsmith.errors import InvalidModelError
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
@@ -87,8 +88,7 @@ def initializer_names(proto: onnx.ModelProto) -> set[str]:
 
 def without_initializers(proto: onnx.ModelProto, names: Collection[str]) -> onnx.ModelProto:
     """A copy of a model without some of its weights."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     del copy.graph.initializer[:], copy.graph.sparse_initializer[:]
     copy.graph.initializer.extend(each for each in proto.graph.initializer if each.name not in names)
     copy.graph.sparse_initializer.extend(

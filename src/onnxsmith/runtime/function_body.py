@@ -10,7 +10,7 @@ from collections.abc import Set
 import onnx
 
 from onnxsmith.graphs.function_bodies import body_of, function_of, schema_of
-from onnxsmith.graphs.rewriting.copies import replace_nodes
+from onnxsmith.graphs.rewriting.copies import copied, replace_nodes
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.graphs.rewriting.site import Site
@@ -26,8 +26,7 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
 
     Only bodies whose operators mean the same in the opset of the model are taken; model-local functions stay.
     """
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     local = {(function.domain, function.name) for function in model.functions}
     for count in range(_MOST_ROUNDS):
         version = next((entry.version for entry in result.opset_import if entry.domain in ("", "ai.onnx")), 0)

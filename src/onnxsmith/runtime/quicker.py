@@ -16,6 +16,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
+from onnxsmith.graphs.rewriting.copies import copied
+
 #: From here on `Clip` has its bounds as inputs, for all floats.
 _VERSION = 13
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
@@ -31,8 +33,7 @@ def quicker(model: onnx.ModelProto) -> onnx.ModelProto:
     numbers = _numbers(model.graph)
     if not any(_names_number(each, numbers) for each in model.graph.node):
         return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     made = _Numbers(copy.graph)
     for node in copy.graph.node:
         if _names_number(node, numbers):

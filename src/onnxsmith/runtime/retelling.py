@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import onnx
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
@@ -170,8 +171,7 @@ _MOST_REPLACED = 8
 
 def _with_lower_versions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """The same model under the lowest versions that mean the same; None when they are the lowest."""
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model)
+    proto = copied(model)
     versions.lower_opsets(proto)
     _lower_ir_version(proto)
     return None if _stamps(proto) == _stamps(model) else proto
@@ -220,8 +220,7 @@ def retold(
     if replaced:
         model = inlined_model(guarded(model, onnxruntime_api.version(), replaced), replaced)
     else:
-        copy = onnx.ModelProto()
-        copy.CopyFrom(model)
+        copy = copied(model)
         model = copy
     if newest is None:
         return model

@@ -14,7 +14,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.branches import choose
-from onnxsmith.graphs.rewriting.copies import copied_nodes
+from onnxsmith.graphs.rewriting.copies import copied, copied_nodes
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
@@ -216,8 +216,7 @@ def _inferred_sizes(
 
 def _with_names(proto: onnx.TypeProto, value: str, sources: dict[str, tuple[str, int]]) -> onnx.TypeProto:
     """The type with a name for each dynamic size; notes which value has it."""
-    copy = onnx.TypeProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     for axis, each in enumerate(copy.tensor_type.shape.dim):
         if not each.HasField("dim_value"):
             each.dim_param = each.dim_param or f"{_UNNAMED}{len(sources)}"
