@@ -24,7 +24,6 @@ from onnxsmith.errors import (
 )
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.frames import Frame, content_of_attribute
-from onnxsmith.grad.inner_graphs import captured
 from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.replaying import Replay
@@ -36,7 +35,7 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.copies import copied
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import values_read
 from onnxsmith.passes import tidy
 from onnxsmith.schema import registry
 
@@ -225,9 +224,7 @@ def _between(node: ir.Node, y: ir.Value, ends: Sequence[ir.Value]) -> list[ir.No
         if value in seen or maker is None or maker in needed:
             continue
         needed.add(maker)
-        open_values += [each for each in maker.inputs if each is not None]
-        for graph in bodies_of(maker):
-            open_values += captured(graph)
+        open_values += values_read(maker)
     assert node.graph is not None  # the model is whole
     return [each for each in node.graph if each in needed]
 

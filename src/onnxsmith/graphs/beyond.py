@@ -15,7 +15,7 @@ from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.copies import copied
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.scopes import all_graphs, graphs_of_proto
 from onnxsmith.types.value_types import AnyValueType
 
 #: Where the stand-in of a sparse tensor says that its data lies; no file is ever called so.
@@ -52,7 +52,7 @@ def _read(
     copy = copied(proto)
     external_data.embed(raw.tensors_of(copy), folder, called)
     hidden = Hidden()
-    for graph in raw.graphs_of(copy):
+    for graph in graphs_of_proto(copy):
         _hide(graph, hidden)
     model = files.from_proto(copy, called)
     _show_in_ir(model, hidden)
@@ -157,7 +157,7 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
                         doc_string=attribute.doc_string,
                     )
     proto = files.to_proto(model)
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         _show(graph, hidden)
     for value in (*proto.graph.input, *proto.graph.output):
         if value.name in types:

@@ -33,7 +33,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.omitted_outputs import all_named, name_omitted
 from onnxsmith.graphs.repeated_ports import agreeing
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.scopes import all_graphs, graphs_of_proto
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 from onnxsmith.graphs.temporary_files import temporary_file
 from onnxsmith.graphs.tensor_sizes import check_tensor
@@ -446,7 +446,7 @@ def _refuse_one_name_for_two(proto: onnx.ModelProto, called: str) -> None:
         if key in functions:
             raise _two_of_one_name(called, "functions", f"{each.domain}::{each.name}")
         functions.add(key)
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         weights: dict[str, onnx.TensorProto] = {}
         for each in graph.initializer if isinstance(graph, onnx.GraphProto) else ():
             if weights.setdefault(each.name, each) is not each and weights[each.name] != each:

@@ -15,11 +15,10 @@ from contextlib import contextmanager
 
 import onnx
 
-from onnxsmith.graphs import raw
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import FreshNames
-from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain, value_names
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto, inner_graphs, plain_domain, value_names
 
 _VARIADIC = frozenset({"If", "Loop", "Scan", "SequenceMap", "Split"})
 #: Operators whose results are those of a body, all of which the runtime asks for.
@@ -33,11 +32,11 @@ OPERATORS = frozenset(("", name) for name in (*_VARIADIC, _TRAINED))
 
 def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with a name for each output that must have one; the same object where all have."""
-    if not any(_lacks_a_name(node) for graph in raw.graphs_of(model) for node in graph.node):
+    if not any(_lacks_a_name(node) for graph in graphs_of_proto(model) for node in graph.node):
         return model
     result = copied(model)
     names = FreshNames(value_names(model))
-    for graph in raw.graphs_of(result):
+    for graph in graphs_of_proto(result):
         for node in graph.node:
             if _lacks_a_name(node):
                 stem = next(filter(None, node.output), node.op_type)

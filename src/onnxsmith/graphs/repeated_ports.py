@@ -12,15 +12,15 @@ from collections.abc import Generator, Sequence
 
 import onnx
 
-from onnxsmith.graphs import raw
 from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto
 
 
 @contextlib.contextmanager
 def agreeing(proto: onnx.ModelProto) -> Generator[None]:
     """Within the block, ports of one value say the same; afterwards the proto is as it was."""
     before: list[tuple[onnx.ValueInfoProto, bytes]] = []
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         if isinstance(graph, onnx.GraphProto):
             for ports in _of_one_value(graph):
                 before += [(each, each.SerializeToString()) for each in ports]

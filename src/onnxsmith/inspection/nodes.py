@@ -17,6 +17,7 @@ from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.held_model import Held, read
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
@@ -75,18 +76,10 @@ class Nodes(Sequence[Node]):
             view = Node(self, node, graph, f"{prefix}{number}")
             self._all.append(view)
             self._by_ir[node] = view
-            if not node.attributes:
-                continue
-            for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-                    self._bodies.setdefault(node, {})[attribute.name] = self._body(
-                        view, cast(ir.Graph, attribute.value), attribute.name
-                    )
-                elif attribute.type == ir.AttributeType.GRAPHS and not attribute.is_ref():
-                    graphs = enumerate(cast("Sequence[ir.Graph]", attribute.value))
-                    self._bodies.setdefault(node, {})[attribute.name] = tuple(
-                        self._body(view, each, f"{attribute.name}[{k}]") for k, each in graphs
-                    )
+            for name, called, inner in named_bodies(node) if node.attributes else ():
+                bodies, body = self._bodies.setdefault(node, {}), self._body(view, inner, called)
+                before = bodies.get(name, ())
+                bodies[name] = (*before, body) if called != name and isinstance(before, tuple) else body
 
     def _body(self, owner: Node, graph: ir.Graph, attribute: str) -> Graph:
         address = f"{owner.address}.{attribute}"

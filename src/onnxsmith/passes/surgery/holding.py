@@ -5,7 +5,7 @@ Models with maps or sparse weights, which onnx-ir has no place for, come with st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import onnx
 import onnx_ir as ir
@@ -15,6 +15,7 @@ from onnxsmith.graphs.held_model import Held as Held
 from onnxsmith.graphs.held_model import read as read
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import own_values
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
 
 
@@ -46,17 +47,6 @@ def is_special(kind: AnyValueType) -> bool:
     if isinstance(kind, TensorType):
         return False
     return isinstance(kind, MapType) or is_special(kind.element)
-
-
-def own_values(graph: ir.Graph) -> Iterator[ir.Value]:
-    """The values that a graph itself has, each once: inputs, initializers, what its nodes give."""
-    seen: set[ir.Value] = set()
-    for value in (*graph.inputs, *graph.initializers.values()):
-        if value not in seen:
-            seen.add(value)
-            yield value
-    for node in graph:
-        yield from node.outputs
 
 
 def values_by_name(graph: ir.Graph) -> dict[str, ir.Value]:
