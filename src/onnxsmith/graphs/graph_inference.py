@@ -25,7 +25,7 @@ from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.signature import without_shape
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
+from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType, shapes_differ
 
 #: Nodes that are looked at, those of functions at every call: a model from a stranger may unfold without end.
 _MOST_NODES = 200_000
@@ -330,11 +330,7 @@ def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:
     """Checks that the values that a Scan carries keep their shapes; a Loop may change them."""
     for number, (first, second) in enumerate(zip(before, after, strict=False)):
         shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
-        if shapes[0] is None or shapes[1] is None:
-            continue
-        pairs = zip(*shapes, strict=False)
-        is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
-        if is_other or len(shapes[0]) != len(shapes[1]):
+        if shapes_differ(*shapes):
             raise ShapeError(
                 f"Scan starts state {number} with {first.type.described}, but its body gives {second.type.described}"
             )

@@ -37,6 +37,7 @@ from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import public
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
+from onnxsmith.types.value_types import sizes_differ
 
 
 def array_of(value: object) -> Array:
@@ -102,7 +103,7 @@ def check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
     first = tuple(arrays[0].shape)
     for position, each in enumerate(arrays):
         for k, (a, b) in enumerate(zip(first, tuple(each.shape), strict=True)):
-            if k != axis and isinstance(a, int) and isinstance(b, int) and a != b:
+            if k != axis and sizes_differ(a, b):
                 raise ShapeError(f"dimension {k} of array 0 has size {a}, and of array {position} size {b}")
 
 

@@ -346,6 +346,18 @@ def scalar_help(dtype: DType | None = None) -> str:
     return f"{name} without brackets is a scalar: {name}['N'] is a vector, and {name}[...] has any shape"
 
 
+def sizes_differ(one: object, other: object) -> bool:
+    """True if two sizes are known, and are not the same."""
+    return isinstance(one, int) and isinstance(other, int) and one != other
+
+
+def shapes_differ(one: Collection[object] | None, other: Collection[object] | None) -> bool:
+    """True if two shapes are known, and are of other ranks, or have a size that is known to be another."""
+    if one is None or other is None:
+        return False
+    return len(one) != len(other) or any(map(sizes_differ, one, other))
+
+
 def describe_shape(shape: Shape) -> str:
     """A shape as people write it: `(N, 4)`, `(?, 3)`, `()`."""
     inner = ", ".join("?" if each is None else str(each) for each in shape)

@@ -42,6 +42,7 @@ from onnxsmith.types.value_types import (
     Shape,
     TensorType,
     describe_shape,
+    sizes_differ,
 )
 
 #: Sizes that dimensions are tried with which are to be open: a small one, and such that have many divisors.
@@ -179,7 +180,7 @@ class _Wanted:
             self.shapes[value] = tuple(substituted(each, known) for each in shape)
         for port, before, after in self._computed:
             by_names, by_shape = substituted(before, known), substituted(after, known)
-            if isinstance(by_names, int) and isinstance(by_shape, int) and by_names != by_shape:
+            if sizes_differ(by_names, by_shape):
                 names = ", ".join(f"{each}={known[each]}" for each in atoms(before) if each in known)
                 self._refuse_two(before, by_names, names, by_shape, f"the shape of '{port}'")
 

@@ -17,6 +17,7 @@ from onnxsmith.types.value_types import (
     SequenceType,
     Shape,
     TensorType,
+    shapes_differ,
 )
 
 
@@ -61,8 +62,7 @@ def broadcast(left: Shape, right: Shape) -> Shape:
             isinstance(first, int)
             and isinstance(second, int)
             and first != second
-            and first != 1
-            and second != 1
+            and 1 not in (first, second)
         ):
             raise Mismatch(position - len(left), first, second)
         out.append(broadcast_dimension(first, second))
@@ -153,9 +153,4 @@ def contradict(one: AnyValueType, other: AnyValueType) -> bool:
         return False
     if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
         return True
-    if one.shape is None or other.shape is None:
-        return False
-    return len(one.shape) != len(other.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(one.shape, other.shape, strict=True)
-    )
+    return shapes_differ(one.shape, other.shape)

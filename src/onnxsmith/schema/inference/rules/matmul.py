@@ -10,7 +10,7 @@ from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.schema.inference.broadcasting import Mismatch, broadcast, broadcast_dimension
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, Shape, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape, sizes_differ
 
 
 @rule("MatMul")
@@ -69,7 +69,7 @@ def product_shape(
         position = first if not left else second
         raise call.shape_error(f"cannot multiply a scalar: {call.input_name(position)} has no axes", position)
     inner, other = left[-1], right[-2:][0]
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+    if sizes_differ(inner, other):
         raise _cannot_multiply(call, first, second, f"the inner dimensions are {inner} and {other}", turned)
     try:
         batch = broadcast(left[:-2], right[:-2])
@@ -100,7 +100,7 @@ def gemm(call: Call) -> Result:
     left = _transposed(call.shape(0), turned[0]) or (None, None)
     right = _transposed(call.shape(1), turned[1]) or (None, None)
     inner, other = left[1], right[0]
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+    if sizes_differ(inner, other):
         raise _cannot_multiply(call, 0, 1, f"the inner dimensions are {inner} and {other}", turned)
     out = (left[0], right[1])
     _check_addend(call, out)
@@ -202,7 +202,7 @@ def _label(
             axis += spare
             continue
         size, held = shape[axis], sizes.get(label, 1)
-        if isinstance(size, int) and isinstance(held, int) and size != held and size != 1 and held != 1:
+        if sizes_differ(size, held) and 1 not in (size, held):
             raise call.shape_error(
                 f"cannot use {call.described(position)} in equation={equation!r}: "
                 f"{label!r} is {held} before and {size} here",
@@ -219,6 +219,6 @@ def determinant(call: Call) -> Result:
     if shape is None:
         return (tensor(call.dtype(0), None),)
     rows, columns = shape[-2:] if len(shape) > 1 else (0, 1)
-    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+    if sizes_differ(rows, columns):
         raise call.shape_error(f"needs square matrices, not {call.described(0)}", 0)
     return (tensor(call.dtype(0), shape[:-2]),)
