@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from onnxsmith.context import setting
 from onnxsmith.core.demands import noting
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
@@ -132,13 +133,9 @@ def _declared_body(
 
 
 def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Sequence[Any]) -> Any:
-    token = ACTIVE.set(inner)
-    try:
-        # What a body finds out stays in it: who lets bodies raise errors takes them out himself.
-        with watch_body(function), noting(None):
-            return tensors_of_arrays(function(*arguments))
-    finally:
-        ACTIVE.reset(token)
+    # What a body finds out stays in it: who lets bodies raise errors takes them out himself.
+    with setting(ACTIVE, inner), watch_body(function), noting(None):
+        return tensors_of_arrays(function(*arguments))
 
 
 def _with_open_shape(kind: AnyValueType) -> AnyValueType:

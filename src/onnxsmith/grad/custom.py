@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
+from onnxsmith.context import setting
 from onnxsmith.core.carried import MOMENTS, Carried, Carrier, Wall
 from onnxsmith.core.demands import noting
 from onnxsmith.core.numpys_arrays import in_numpy_code
@@ -281,8 +282,7 @@ def _body(
     inputs = iter([body.input(name, each.known.type) for name, each in zip(names, values, strict=True)])
     for each in read:
         body.own(each)
-    token = ACTIVE.set(body)
-    try:
+    with setting(ACTIVE, body):
         # What numpy would raise for some values is noted outside of the body, where these are not to be seen.
         with Wall(), noting(None):
             args = [each.made_of(inputs) for each in given]
@@ -302,8 +302,6 @@ def _body(
             ],
             is_single,
         )
-    finally:
-        ACTIVE.reset(token)
 
 
 def _finished(body: GraphTarget, values: Sequence[Value], name: str) -> FunctionBody:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.context import setting
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
@@ -99,11 +100,8 @@ class _Expansion:
 
     def run(self) -> ir.Model:
         """The model that comes out."""
-        token = ACTIVE.set(self._target)
-        try:
+        with setting(ACTIVE, self._target):
             record = self._recorded()
-        finally:
-            ACTIVE.reset(token)
         made = recorded_model(record).ir
         given = self._model.ir.graph
         for name in [each.name or "" for each in given.inputs if each.name in given.initializers]:

@@ -16,6 +16,7 @@ from typing import TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.context import setting
 from onnxsmith.core.operator import Operator, operator
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
@@ -180,12 +181,9 @@ class _Run:
             # The same for numpy, without what the runtime's allocator keeps: several times the weight, measured.
             return (turned.transpose(cast("tuple[int, ...] | None", self._attributes.get("perm"))),)
         # Where a graph is being made around us, operators would become nodes of it.
-        token = ACTIVE.set(None)
-        try:
+        with setting(ACTIVE, None):
             named = {} if self._count == 1 else {"outputs": self._count}
             result = self._operator(*arrays, **self._attributes, **named)
-        finally:
-            ACTIVE.reset(token)
         return cast("tuple[Array, ...]", result) if isinstance(result, tuple) else (result,)
 
 
