@@ -14,7 +14,7 @@ from onnxsmith.decompiling.restored_keys import key_of_node
 from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values
 from onnxsmith.graphs.weights import Weights
 
 
@@ -84,11 +84,7 @@ class RestoredConstants:
         edited = [value for value in self._written if value.uses() or value in outputs]
         if not edited:
             return
-        taken = {
-            value.name or ""
-            for each in graphs
-            for value in (*each.inputs, *each.initializers.values(), *(v for n in each for v in n.outputs))
-        }
+        taken = {value.name or "" for each in graphs for value in own_values(each)}
         for value in edited:
             while value.name in taken:
                 value.name = f"{value.name}_edited"

@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import described_node, required_inputs
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node, check_types
@@ -54,7 +55,7 @@ def infer_model(
     """
     state = State(doubts)
     walk = Walk(model.functions, model.opset_imports, sizes, {}, state)
-    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    required = required_inputs(model.graph)
     for value, known in zip(required, inputs, strict=True):
         walk.known[value] = walk.completed(known, value)
     return walk.graph(model.graph), state.uses
@@ -134,7 +135,7 @@ class Walk:
         try:
             outputs = self.outputs(node, inputs)
         except OnnxsmithError as error:
-            called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
+            called = described_node(node)
             if "node '" not in error.message:
                 error.message = f"{called} of the model: {error.message}"
             error.culprit = None
@@ -397,7 +398,7 @@ def sizes_of(model: ir.Model, inputs: Sequence[AnyValueType]) -> dict[str, Dimen
     """
     sizes: dict[str, Dimension] = {}
     ambiguous: set[str] = set()
-    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    required = required_inputs(model.graph)
     for value, given in zip(required, inputs, strict=True):
         declared = type_from_ir(value.type, value.shape)
         if not (isinstance(declared, TensorType) and isinstance(given, TensorType)):

@@ -20,10 +20,10 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.inspection.node import Graph, Node
-from onnxsmith.schema.inference.broadcasting import Different, merge_types
+from onnxsmith.schema.inference.broadcasting import Different, is_complete, is_nothing, merge_types
 from onnxsmith.schema.inference.completing import OwnNames
 from onnxsmith.schema.inference.known import NOTHING
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType
 
 #: How many nodes a notebook shows, and how many operators a line of text.
 _SHOWN_ROWS = 30
@@ -271,14 +271,12 @@ class ValueTypes:
     def of(self, value: ir.Value) -> AnyValueType:
         """All that is known of the type of a value."""
         declared = self._declared(value)
-        if not isinstance(declared, TensorType) or (declared.dtype and declared.shape is not None):
+        if is_complete(declared):
             return declared
         if self._inferred is None:
             self._inferred = _inferred(self._held.ir)
         found = self._inferred.get(value)
-        if found is None or (isinstance(found, TensorType) and found.dtype is None and found.shape is None):
-            return declared
-        return found
+        return declared if found is None or is_nothing(found) else found
 
     def _declared(self, value: ir.Value) -> AnyValueType:
         tensor = value.const_value

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import standard_version
 
 #: From here on `Clip` has its bounds as inputs, for all floats.
 _VERSION = 13
@@ -25,10 +26,7 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 def quicker(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model, or a copy with other operators in it."""
-    if (
-        max((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), default=0)
-        < _VERSION
-    ):
+    if standard_version(model.opset_import) < _VERSION:
         return model
     numbers = _numbers(model.graph)
     if not any(_names_number(each, numbers) for each in model.graph.node):

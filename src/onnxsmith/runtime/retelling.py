@@ -16,7 +16,7 @@ from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
-from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
+from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, standard_version
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
@@ -238,7 +238,7 @@ def _missing(model: onnx.ModelProto, newest: int) -> set[str]:
     local = {(function.domain, function.name) for function in model.functions}
     missing: set[str] = set()
     for imports, nodes in _scopes(model):
-        version = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), 1)
+        version = standard_version(imports, 1)
         if version <= newest:
             continue
         for node in nodes:

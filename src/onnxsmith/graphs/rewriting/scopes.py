@@ -113,6 +113,11 @@ def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]
     return {plain_domain(entry.domain): entry.version for entry in imports}
 
 
+def standard_version(imports: Iterable[onnx.OperatorSetIdProto], otherwise: int = 0) -> int:
+    """The version of the standard domain."""
+    return opset_versions(imports).get("", otherwise)
+
+
 def function_key(node: onnx.NodeProto) -> FunctionKey:
     """The function that a node would call, if the model has it."""
     return node.domain, node.op_type, node.overload
@@ -244,6 +249,20 @@ def named_outputs(node: ir.Node) -> list[ir.Value]:
     while len(outputs) > 1 and not outputs[-1].name:
         outputs.pop()
     return outputs
+
+
+def required_inputs(graph: ir.Graph) -> list[ir.Value]:
+    """The inputs that have no default."""
+    return [value for value in graph.inputs if value.name not in graph.initializers]
+
+
+def numeric_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+    """The initializers of all graphs of a model, text left out."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            tensor = value.const_value
+            if tensor is not None and tensor.dtype != ir.DataType.STRING:
+                yield value, tensor
 
 
 def held_tensor(value: ir.Value) -> ir.TensorProtocol | None:

@@ -54,11 +54,6 @@ def values_by_name(graph: ir.Graph) -> dict[str, ir.Value]:
     return {value.name: value for value in own_values(graph) if value.name}
 
 
-def required_inputs(graph: ir.Graph) -> list[ir.Value]:
-    """The inputs that have no default."""
-    return [value for value in graph.inputs if value.name not in graph.initializers]
-
-
 def optional_inputs(graph: ir.Graph) -> list[ir.Value]:
     """The inputs that have one."""
     return [value for value in graph.inputs if value.name in graph.initializers]

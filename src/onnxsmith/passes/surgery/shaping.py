@@ -21,7 +21,7 @@ from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of
+from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of, required_inputs
 from onnxsmith.passes.surgery.constant_shapes import (
     are_computed,
     keeps_items_apart,
@@ -31,7 +31,7 @@ from onnxsmith.passes.surgery.constant_shapes import (
 )
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
-from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.inference.known import Known

@@ -10,10 +10,10 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, CutError
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.graphs.rewriting.scopes import values_read
+from onnxsmith.graphs.rewriting.scopes import required_inputs, values_read
 from onnxsmith.passes.surgery.dependencies import needed_for
 from onnxsmith.passes.surgery.extracting import port_types
-from onnxsmith.passes.surgery.holding import finished, read, required_inputs, values_by_name
+from onnxsmith.passes.surgery.holding import finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 

@@ -123,6 +123,13 @@ def is_nothing(value_type: AnyValueType) -> bool:
     return isinstance(value_type, TensorType) and value_type.dtype is None and value_type.shape is None
 
 
+def is_complete(value_type: AnyValueType) -> bool:
+    """True if nothing can be added to a type: it is no tensor's, or has an element type and a shape."""
+    return not isinstance(value_type, TensorType) or (
+        value_type.dtype is not None and value_type.shape is not None
+    )
+
+
 def merge_types(left: AnyValueType, right: AnyValueType) -> AnyValueType:
     """The type that values of both have; raises Different where there is none."""
     if isinstance(left, TensorType) and isinstance(right, TensorType):
