@@ -251,14 +251,12 @@ def is_on_cpu(settings: Settings) -> bool:
     return all(name == CPU for name, _ in settings.providers)
 
 
-def make_session(
-    model: SessionModel, settings: Settings, *, threads: int, optimize: bool
-) -> onnxruntime_api.Session:
+def make_session(model: SessionModel, settings: Settings, *, threads: int) -> onnxruntime_api.Session:
     """A session of a model as it is; raises what ONNX Runtime raises."""
     refuse_past_measure(model.proto)
     operators = operators_of(model.proto)
     model = _with_all_outputs(model, operators)
-    return _make_session(model, operators, settings, threads=threads, optimize=optimize)
+    return _make_session(model, operators, settings, threads=threads, optimize=True)
 
 
 def _with_all_outputs(model: SessionModel, operators: Set[tuple[str, str]]) -> SessionModel:

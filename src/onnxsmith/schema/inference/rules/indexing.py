@@ -160,10 +160,10 @@ def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int,
         numbers = [each for each in entries or () if isinstance(each, int)]
         if entries is None or len(numbers) < len(entries):
             return None
-        return call.check_axes(numbers, 3, 0, rank)
+        return call.check_axes(numbers, 3, rank)
     given = None if by_input else call.integers("axes")
     if given is not None:
-        return call.check_axes(given, "axes", 0, rank)
+        return call.check_axes(given, "axes", rank)
     if not count:
         size = call.length(1)
         return tuple(range(size)) if size is not None and size <= rank else None
@@ -301,7 +301,7 @@ def center_crop_pad(call: Call) -> Result:
     if shape is None:
         return (tensor(dtype, None),)
     given = call.integers("axes")
-    axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", 0, len(shape))
+    axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", len(shape))
     if sizes is not None and len(sizes) != len(axes):
         raise call.shape_error(
             f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes", 1

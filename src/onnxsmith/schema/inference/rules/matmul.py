@@ -15,28 +15,28 @@ from onnxsmith.types.value_types import Dimension, Shape, describe_shape, sizes_
 
 @rule("MatMul")
 def matmul(call: Call) -> Result:
-    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(0, 1), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("MatMulInteger")
 @rule("MatMulInteger16", domain="com.microsoft")
 def matmul_integer(call: Call) -> Result:
-    return (tensor(DType.INT32, product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(DType.INT32, product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("QLinearMatMul")
 def qlinear_matmul(call: Call) -> Result:
-    return (tensor(call.dtype(7), product_shape(call, 0, 3, call.shape(0), call.shape(3))),)
+    return (tensor(call.dtype(7), product_shape(call, 3, call.shape(0), call.shape(3))),)
 
 
 @rule("MatMulIntegerToFloat", domain="com.microsoft")
 def matmul_integer_to_float(call: Call) -> Result:
-    return (tensor(call.dtype(2, 3), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(2, 3), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("DynamicQuantizeMatMul", domain="com.microsoft")
 def dynamic_quantize_matmul(call: Call) -> Result:
-    return (tensor(call.dtype(0), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(0), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", domain="com.microsoft")
@@ -45,7 +45,7 @@ def fused_matmul(call: Call) -> Result:
         return (tensor(call.dtype(0, 1), None),)
     turned = (call.integer("transA", 0), call.integer("transB", 0))
     left, right = _transposed(call.shape(0), turned[0]), _transposed(call.shape(1), turned[1])
-    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, left, right, turned)),)
+    return (tensor(call.dtype(0, 1), product_shape(call, 1, left, right, turned)),)
 
 
 def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
@@ -56,7 +56,6 @@ def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
 
 def product_shape(
     call: Call,
-    first: int,
     second: int,
     left: Shape | None,
     right: Shape | None,
@@ -66,25 +65,25 @@ def product_shape(
     if left is None or right is None:
         return None
     if not left or not right:
-        position = first if not left else second
+        position = 0 if not left else second
         raise call.shape_error(f"cannot multiply a scalar: {call.input_name(position)} has no axes", position)
     inner, other = left[-1], right[-2:][0]
     if sizes_differ(inner, other):
-        raise _cannot_multiply(call, first, second, f"the inner dimensions are {inner} and {other}", turned)
+        raise _cannot_multiply(call, second, f"the inner dimensions are {inner} and {other}", turned)
     try:
         batch = broadcast(left[:-2], right[:-2])
     except Mismatch as mismatch:
         where = f"the batch dimensions at axis {mismatch.axis - 2} are {mismatch.left} and {mismatch.right}"
-        raise _cannot_multiply(call, first, second, where, turned) from None
+        raise _cannot_multiply(call, second, where, turned) from None
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*batch, *rows, *columns)
 
 
-def _cannot_multiply(call: Call, first: int, second: int, why: str, turned: tuple[int, int]) -> ShapeError:
+def _cannot_multiply(call: Call, second: int, why: str, turned: tuple[int, int]) -> ShapeError:
     factors = [
         f"the transpose of {call.described(position)}" if is_turned else call.described(position)
-        for position, is_turned in zip((first, second), turned, strict=True)
+        for position, is_turned in zip((0, second), turned, strict=True)
     ]
     return call.shape_error(f"cannot multiply {factors[0]} by {factors[1]}: {why}")
 
@@ -101,7 +100,7 @@ def gemm(call: Call) -> Result:
     right = _transposed(call.shape(1), turned[1]) or (None, None)
     inner, other = left[1], right[0]
     if sizes_differ(inner, other):
-        raise _cannot_multiply(call, 0, 1, f"the inner dimensions are {inner} and {other}", turned)
+        raise _cannot_multiply(call, 1, f"the inner dimensions are {inner} and {other}", turned)
     out = (left[0], right[1])
     _check_addend(call, out)
     return (tensor(call.dtype(0, 1, 2), out),)

@@ -28,7 +28,7 @@ def normalise(call: Call) -> Result:
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", 0)
     if call.op.name == "MeanVarianceNormalization" and shape is not None:
-        call.check_axes(call.integers("axes") or (0, 2, 3), "axes", 0, len(shape), may_repeat=True)
+        call.check_axes(call.integers("axes") or (0, 2, 3), "axes", len(shape), may_repeat=True)
     return same_as_input(call)
 
 
