@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class setting(Generic[T]):
     """Sets a context variable, and brings the value of before back behind the block."""
 
-    __slots__ = ("_token", "_value", "_variable")
-
-    def __init__(self, variable: ContextVar[T], value: T) -> None:
-        self._variable = variable
-        self._value = value
+    variable: ContextVar[T]
+    value: T
+    _token: Token[T] = field(init=False)
 
     def __enter__(self) -> T:
-        self._token: Token[T] = self._variable.set(self._value)
-        return self._value
+        self._token = self.variable.set(self.value)
+        return self.value
 
     def __exit__(self, *_: object) -> None:
-        self._variable.reset(self._token)
+        self.variable.reset(self._token)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from onnxsmith.context import setting
 from onnxsmith.core.demands import noting
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
@@ -133,9 +132,13 @@ def _declared_body(
 
 
 def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Sequence[Any]) -> Any:
-    # What a body finds out stays in it: who lets bodies raise errors takes them out himself.
-    with setting(ACTIVE, inner), watch_body(function), noting(None):
-        return tensors_of_arrays(function(*arguments))
+    token = ACTIVE.set(inner)
+    try:
+        # What a body finds out stays in it: who lets bodies raise errors takes them out himself.
+        with watch_body(function), noting(None):
+            return tensors_of_arrays(function(*arguments))
+    finally:
+        ACTIVE.reset(token)
 
 
 def _with_open_shape(kind: AnyValueType) -> AnyValueType:

@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
-from onnxsmith.context import setting
 from onnxsmith.core.call_cache import CallCache
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
@@ -309,7 +308,8 @@ class Gradient(Specialised[KeptCall]):
         given = [recorded(graph.lift(cast(Any, tensors_of_arrays(each)))) for each in (*inputs, *extra)]
         kinds = [each.known.type for each in given]
         captures = Captures(_graph_target(graph).reaches)
-        with setting(AROUND, captures):
+        token = AROUND.set(captures)
+        try:
             call = self._call_for(
                 bound,
                 arguments,
@@ -318,6 +318,8 @@ class Gradient(Specialised[KeptCall]):
                 mixes_dtypes=graph.mixes_dtypes,
                 as_array=as_array,
             )
+        finally:
+            AROUND.reset(token)
         if captures.values:  # they are of this very graph
             self._made.clear()
         if self._mode == "vjp":

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnxsmith.context import setting
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
@@ -196,9 +195,12 @@ def differentiated(
     with collection_paused():
         graph = model.ir.graph
         target = new_target(model.opset_imports.get("", OLDEST_OPSET))
-        with setting(ACTIVE, target):
+        token = ACTIVE.set(target)
+        try:
             recorder = _Recorder(model, target, keeps_nested=keeps_nested)
             record, names = recorder.run(of, wrt, skips, cotangents, fills=fills, late=dict(late), kept=kept)
+        finally:
+            ACTIVE.reset(token)
         made = recorded_model(record).ir
         for name in [each.name or "" for each in graph.inputs if each.name in graph.initializers]:
             if name in made.graph.initializers:

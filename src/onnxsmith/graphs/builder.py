@@ -11,7 +11,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from onnxsmith.context import setting
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.core.forms import forms_cache
 from onnxsmith.core.operator import Operators, standard_operators
@@ -310,7 +309,8 @@ class GraphTarget:
         declared: Sequence[AnyValueType | None] | None = None,
     ) -> Body:
         """The subgraph as a body. A value from outside, an input, or one returned twice gets a node of its own."""
-        with setting(ACTIVE, self):
+        token = ACTIVE.set(self)
+        try:
             outputs: list[Value] = []
             seen: set[ValueRecord] = set()
             for value in values:
@@ -323,6 +323,8 @@ class GraphTarget:
                     is_own = is_own and made.record.producer is not None and made.record not in seen
                 outputs.append(lifted if is_own else self.operators.Identity(lifted))
                 seen.add(made_value(outputs[-1]).record)
+        finally:
+            ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
         known = tuple(each.known for each in outputs)
         outputs_known = known if declared is None else declare_outputs(graph, known, declared)

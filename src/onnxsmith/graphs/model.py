@@ -55,7 +55,6 @@ from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.copies import copied
-from onnxsmith.graphs.rewriting.scopes import required_inputs
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
@@ -225,7 +224,7 @@ class Model:
         if isinstance(held, ModelRecord):
             return tuple(map(port_of, held.graph.inputs))
         graph = held.graph
-        return tuple(map(port_of, required_inputs(graph)))
+        return tuple(port_of(value) for value in graph.inputs if value.name not in graph.initializers)
 
     @property
     def optional_inputs(self) -> tuple[Port, ...]:

@@ -24,7 +24,7 @@ from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in, redirect
+from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in
 
 #: The most bytes of constants that are shared by content, and of those that are kept as arrays once they were read.
 _SHARED_BYTES, _KEPT_BYTES = 1024, 4096
@@ -319,7 +319,8 @@ class Editor:
         renamed: list[tuple[NodeNote, ir.Node]],
     ) -> None:
         """Let the readers of a value read another one; a node whose output gets another name is `renamed`."""
-        redirect(old, new)
+        for user, position in old.uses():
+            user.replace_input_with(position, new)
         if not old.is_graph_output():
             return
         graph = old.graph

@@ -65,26 +65,18 @@ def latest_version(domain: str) -> int | None:
 
 
 # onnx's own type information leaves out part of what a schema has, hence Any from here on.
-def convert(schema: Any) -> OperatorDef:
-    """One schema (an `onnx.defs.OpSchema`) as an operator definition."""
-    return definition(
-        schema,
-        _parameters(schema.inputs),
-        _parameters(schema.outputs),
-        _attribute,
-        has_function=schema.has_function or schema.has_context_dependent_function,
-    )
-
-
-def definition(
+def convert(
     schema: Any,
-    inputs: tuple[Parameter, ...],
-    outputs: tuple[Parameter, ...],
-    attribute: Callable[[Any, Any], Attribute],
-    *,
-    has_function: bool = False,
+    parameters: tuple[tuple[Parameter, ...], tuple[Parameter, ...]] | None = None,
+    read: Callable[[Any, Any], Attribute] | None = None,
 ) -> OperatorDef:
-    """The definition that a schema has, whoever carries it; `attribute` reads one of its attributes."""
+    """One schema (an `onnx.defs.OpSchema`) as an operator definition.
+
+    For schemas that others carry come inputs and outputs, and what reads an attribute; they say nothing of functions.
+    """
+    inputs, outputs = parameters or (_parameters(schema.inputs), _parameters(schema.outputs))
+    has_function = parameters is None and (schema.has_function or schema.has_context_dependent_function)
+    attribute = read or _attribute
     attributes = {name: attribute(schema, each) for name, each in schema.attributes.items()}
     return OperatorDef(
         domain=schema.domain,

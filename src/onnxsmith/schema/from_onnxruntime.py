@@ -13,7 +13,8 @@ from typing import Any
 
 from onnxsmith.schema.definition import Attribute, AttributeType, OperatorDef, Option, Parameter
 from onnxsmith.schema.enumerations import CHECKED_ONNXRUNTIME, DTYPE_ATTRIBUTES, choices
-from onnxsmith.schema.from_onnx import default_value, definition
+from onnxsmith.schema.from_onnx import convert as converted
+from onnxsmith.schema.from_onnx import default_value
 
 #: The domains of ONNX Runtime's own operators. The last two are what its optimizer rewrites graphs into.
 DOMAINS = ("com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
@@ -42,7 +43,7 @@ def schemas() -> Mapping[str, Mapping[str, Mapping[int, Any]]]:
 def convert(schema: Any) -> OperatorDef:
     """One schema as an operator definition."""
     inputs = _parameters(schema.inputs, schema.min_input)
-    return definition(schema, inputs, _parameters(schema.outputs, schema.min_output), _attribute)
+    return converted(schema, (inputs, _parameters(schema.outputs, schema.min_output)), _attribute)
 
 
 def _parameters(formals: Iterable[Any], least: int) -> tuple[Parameter, ...]:

@@ -45,14 +45,13 @@ def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
             yield from attribute.graphs
 
 
-def graphs_of_proto(model: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+def graphs_of_proto(model: onnx.ModelProto) -> list[onnx.GraphProto | onnx.FunctionProto]:
     """Every graph of a model, and every function, which has nodes like one."""
-    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]
-    while waiting:
-        here = waiting.pop()
-        yield here
+    found: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]
+    for here in found:  # which grows
         for node in here.node:
-            waiting += inner_graphs(node)
+            found += inner_graphs(node)
+    return found
 
 
 def names_around(node: onnx.NodeProto) -> set[str]:

@@ -16,7 +16,6 @@ from typing import TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.context import setting
 from onnxsmith.core.operator import Operator, operator
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
@@ -181,9 +180,12 @@ class _Run:
             # The same for numpy, without what the runtime's allocator keeps: several times the weight, measured.
             return (turned.transpose(cast("tuple[int, ...] | None", self._attributes.get("perm"))),)
         # Where a graph is being made around us, operators would become nodes of it.
-        with setting(ACTIVE, None):
+        token = ACTIVE.set(None)
+        try:
             named = {} if self._count == 1 else {"outputs": self._count}
             result = self._operator(*arrays, **self._attributes, **named)
+        finally:
+            ACTIVE.reset(token)
         return cast("tuple[Array, ...]", result) if isinstance(result, tuple) else (result,)
 
 

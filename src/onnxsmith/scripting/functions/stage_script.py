@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from onnxsmith.context import setting
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
@@ -93,8 +92,12 @@ def stage(
         start = OpsetChoice(default_opset_version(), is_named=False)
     # The dimensions of a function have names of their own: what its caller declares is not said of them.
     ranges = ranges_of(declared_in(types.values())) if caller is None else None
-    with setting(symbolic.DECLARED, ranges), unwatched(script.function.__code__):
-        staged = _stage_by_opset(script, make_scope, types, attributes, start)
+    declared = symbolic.DECLARED.set(ranges)
+    try:
+        with unwatched(script.function.__code__):
+            staged = _stage_by_opset(script, make_scope, types, attributes, start)
+    finally:
+        symbolic.DECLARED.reset(declared)
     return staged if ranges is None else replace(staged, ranges=ranges)
 
 
@@ -181,7 +184,8 @@ def _stage_on(
             arguments[parameter.name] = value if value is None else parameter.attribute_value(value)
         else:
             arguments[parameter.name] = cast(UserValue, attribute_value(parameter))
-    with setting(ACTIVE, scope):
+    token = ACTIVE.set(scope)
+    try:
         with refusals_raised():
             result = tensors_of_arrays(run(scope, script.completed(arguments)))
         with located(None if _are_outputs(scope, result) else script.places.returned):
@@ -189,6 +193,8 @@ def _stage_on(
                 result = cast(Value, scope.sequence(result))
             values = list(result) if isinstance(result, tuple | list) else [result]
             outputs = _outputs(script, scope, values)
+    finally:
+        ACTIVE.reset(token)
     is_annotated = script.parameters.returns is not None
     numbers: tuple[NumberKind | None, ...] = tuple(None if is_annotated else kind_of(each) for each in values)
     return Staged(scope, outputs, numbers, isinstance(result, tuple | list))

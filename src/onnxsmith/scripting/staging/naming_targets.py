@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from onnxsmith.context import setting
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
@@ -218,13 +217,16 @@ class StraightCall:
         code = self.function.__code__
         positional = code.co_varnames[: code.co_argcount]
         target = StoreNaming(scope, code, self.stores, arguments)
-        with setting(ACTIVE, target):
+        token = ACTIVE.set(target)
+        try:
             with staging(code, code.co_name):
                 result = self.function(
                     *[arguments[name] for name in positional],
                     **{name: value for name, value in arguments.items() if name not in positional},
                 )
             target.finish()
+        finally:
+            ACTIVE.reset(token)
         return result
 
     def _check(self, arguments: Mapping[str, UserValue]) -> None:
