@@ -17,7 +17,7 @@ def run(context: Context) -> list[Row]:
     """A row for each number of divisions."""
     import onnxruntime  # only here, as for any contestant
 
-    from onnxsmith.runtime.engine import load_session
+    from onnxsmith.runtime import load_session
 
     def bare(model: bytes) -> object:
         return onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])

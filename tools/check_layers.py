@@ -30,7 +30,7 @@ DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 
 #: The rows of docs/explanation/design.md. A package imports from the rows before its own, and from itself.
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("errors", "source", "diagnostics", "claims", "registry"),
+    ("errors", "source", "diagnostics", "claims", "registry", "context"),
     ("types", "schema"),
     ("core",),
     ("opset",),

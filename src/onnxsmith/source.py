@@ -118,6 +118,13 @@ def is_library(file: str) -> bool:
     return is_installed or file.startswith("<frozen ")
 
 
+def is_from_user(traceback: TracebackType | None) -> bool:
+    """True if the line that raised is of the user's own program, and of no library."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)
+
+
 @functools.lru_cache(maxsize=4096)
 def _is_python_itself(file: str) -> bool:
     """True if a file belongs to Python's standard library or to numpy: an error of the user's is never there."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import onnx
 from onnx import helper, shape_inference
 
-from onnxsmith.graphs.raw import graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto
 
 #: A domain of which nobody has schemas.
 STRANGE = "strange.operators"
@@ -31,7 +31,7 @@ def with_inferred_types(model: onnx.ModelProto) -> onnx.ModelProto:
     around it is taken for that one.
     """
     has_sparse = any(
-        isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of(model)
+        isinstance(each, onnx.GraphProto) and each.sparse_initializer for each in graphs_of_proto(model)
     )
     if has_sparse or _hides_names(model.graph, frozenset()):
         return model

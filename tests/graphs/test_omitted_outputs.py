@@ -98,7 +98,7 @@ def test_a_node_that_leaves_all_out(node: str):
 def test_a_model_that_nobody_read(node: str):
     """One that was built in memory has no names: a session gives them, as for bytes of a model."""
     given = SessionModel(parsed(node, "graph", "q", ""))
-    session = make_session(given, current(), threads=1, optimize=True)
+    session = make_session(given, current(), threads=1)
     results = session.run(["y"], dict(zip("xonc", INPUTS, strict=True)), quiet_run_options())
     expected = Model.from_proto(parsed(node, "graph", "q", "pqr"))(*INPUTS)
     np.testing.assert_array_equal(np.asarray(results[0]), expected)

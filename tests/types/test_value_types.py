@@ -21,6 +21,8 @@ from onnxsmith.types.value_types import (
     ValueType,
     describe_shape,
     parse_onnx_type,
+    shapes_differ,
+    sizes_differ,
 )
 
 OPEN = TensorType(None, None)
@@ -226,3 +228,11 @@ def test_shapes_in_words() -> None:
     assert describe_shape(()) == "()"
     assert describe_shape((2,)) == "(2,)"
     assert describe_shape(("N", None, 3)) == "(N, ?, 3)"
+
+
+def test_sizes_and_shapes_that_differ_for_sure() -> None:
+    assert sizes_differ(2, 3)
+    assert not any(sizes_differ(*each) for each in ((2, 2), (2, "N"), ("N", "M"), (None, 3)))
+    assert shapes_differ((2, "N"), (3, "N"))
+    assert shapes_differ((), (None,))
+    assert not any(shapes_differ(*each) for each in (((2, "N"), ("M", 3)), (None, (2,)), ((2,), None)))

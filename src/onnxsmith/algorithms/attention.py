@@ -23,6 +23,7 @@ from onnxsmith.algorithms.values import (
     reshape,
     size_of,
     sizes_of,
+    transposed,
 )
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.types.dtypes import DType
@@ -71,9 +72,7 @@ def _scores(
     scale: float | Number | None,
 ) -> Tensor:
     """How queries go with keys, minus infinity where there is no attention."""
-    rank = rank_of(key)
-    turned = op.Transpose(key, perm=[*range(rank - 2), rank - 1, rank - 2])
-    scores = op.MatMul(query * _scale(query, scale), turned)
+    scores = op.MatMul(query * _scale(query, scale), transposed(key))
     if is_causal:
         scores = op.Where(_causal(query, key), scores, like(-np.inf, query))
     if mask is None:

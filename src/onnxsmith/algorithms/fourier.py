@@ -25,6 +25,7 @@ from onnxsmith.algorithms.values import (
     converted,
     dtype_of,
     int64s,
+    numbers_until,
     product,
     rank_of,
     reshape,
@@ -159,7 +160,7 @@ def _weights(count: Size, half: Size, dtype: DType) -> TensorOrArray:
         if count % 2 == 0:
             weight[-1] = 1
         return weight
-    places = op.Range(np.int64(0), cast(half, DType.INT64), np.int64(1))
+    places = numbers_until(half)
     own = op.Mod(op.Sub(cast(count, DType.INT64), places), cast(count, DType.INT64))
     return op.Where(op.Equal(own, places), cast(1, dtype), cast(2, dtype))
 
@@ -177,16 +178,12 @@ def _matrix(count: Size, rows: Size, columns: Size, inverse: bool, dtype: DType)
         cosine = np.where(quarters, 0.0, np.cos(angle))
         return Field(constant(cosine.astype(dtype.numpy)), constant(sine.astype(dtype.numpy)))
     modulus = cast(count, DType.INT64)
-    products = op.Unsqueeze(_range(rows), [1]) * op.Unsqueeze(_range(columns), [0])
+    products = op.Unsqueeze(numbers_until(rows), [1]) * op.Unsqueeze(numbers_until(columns), [0])
     part = converted(op.Mod(products, modulus), DType.DOUBLE) / cast(count, DType.DOUBLE)
     angle = part * (2 * np.pi if inverse else -2 * np.pi)
     is_half = op.Equal(op.Mod(products * 2, modulus), 0)
     sine = op.Where(is_half, 0, op.Sin(angle))
     return Field(converted(op.Cos(angle), dtype), converted(sine, dtype))
-
-
-def _range(count: Size) -> Tensor:
-    return op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1))
 
 
 def _power_of_two(z: Field, inverse: bool) -> Field:
@@ -241,8 +238,8 @@ def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:
     # An odd number is no power of two, so that rounding cannot meet the next one.
     bits = op.Ceil(op.Log(last) / math.log(2))
     size = op.Pow(np.int64(2), converted(bits, DType.INT64))
-    turn = _chirp(_range(count), length, inverse)
-    places = op.Range(np.int64(0), size, np.int64(1))
+    turn = _chirp(numbers_until(count), length, inverse)
+    places = numbers_until(size)
     away = op.Min(places, size - places)
     is_inside = away < length
     filter_ = _chirp(op.Where(is_inside, away, np.int64(0)), length, not inverse)

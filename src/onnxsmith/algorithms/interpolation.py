@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.algorithms import known_numbers as numbers
 from onnxsmith.algorithms.known_numbers import Numbers, as_operand, as_places, is_known, of, size_as
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import Size, cast, converted, dtype_of, rank_of, sizes_of
+from onnxsmith.algorithms.values import Size, cast, converted, dtype_of, numbers_until, rank_of, sizes_of
 from onnxsmith.types.dtypes import DType
 
 #: Keys' parameter, and the one for interpolation that smooths.
@@ -141,7 +141,7 @@ def _smooth_taps(scale: Numbers, size: Size, output: Size, width: int, dtype: DT
     else:
         count = converted(op.Ceil(support), DType.INT64)
         count = count * 2 + 1
-        within = converted(op.Range(np.int64(0), count, np.int64(1)), dtype)
+        within = converted(numbers_until(count), dtype)
     places = add(numbers.column(first), within)
     distance = numbers.absolute(numbers.divide(add(subtract(places, numbers.column(center)), half), stretch))
     if width == 2:

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from onnxsmith.algorithms.arguments import Leaf, Unnamed, filled_in, taken_apart
 from onnxsmith.algorithms.values import SIZE_READER
+from onnxsmith.context import setting
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.dimensions import dimension
 from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph, recorded
@@ -188,16 +189,10 @@ class _Algorithm:
         """The body for types, as a function."""
         body, inputs = _begun(scope, leaves, types)
         # Its dimensions have names of their own: what a program declares is not said of them.
-        declared = symbolic.DECLARED.set(None)
-        try:
+        with setting(symbolic.DECLARED, None):
             result, values = self._run(body, inputs, form)
-        finally:
-            symbolic.DECLARED.reset(declared)
-        active = ACTIVE.set(body)  # an input that is given back gets a node
-        try:
+        with setting(ACTIVE, body):  # an input that is given back gets a node
             outputs = body.outputs_of(values)
-        finally:
-            ACTIVE.reset(active)
         function = body.finish_function(outputs, FunctionHead(DOMAIN, name))
         record = body_of(function).function
         assert isinstance(record, FunctionRecord)  # what a graph has recorded

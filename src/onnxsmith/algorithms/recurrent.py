@@ -14,7 +14,7 @@ import numpy as np
 from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.algorithms.values import converted, reshape, size_of, sizes_of
+from onnxsmith.algorithms.values import converted, numbers_until, reshape, size_of, sizes_of
 from onnxsmith.types.dtypes import DType
 
 #: A recurrent layer, and what an RNN puts its sums through.
@@ -162,7 +162,7 @@ def _projected_step(recurrence: Tensor, projection: Tensor) -> Callable[..., tup
 def unpacked(data: Tensor, batch_sizes: Tensor) -> tuple[Tensor, Tensor]:
     """(time, batch, …), and which of its places hold an element. Sequences are sorted, the longest first."""
     batch = op.Gather(batch_sizes, np.int64(0), axis=0)
-    columns = op.Range(np.int64(0), batch, np.int64(1))
+    columns = numbers_until(batch)
     is_there = op.Unsqueeze(columns, [0]) < op.Unsqueeze(batch_sizes, [1])
     starts = op.Unsqueeze(op.CumSum(batch_sizes, np.int64(0), exclusive=1), [1])
     places = op.Where(is_there, starts + op.Unsqueeze(columns, [0]), 0)
@@ -178,7 +178,7 @@ def pack_padded(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Sequences (time, batch, …) of lengths that are sorted, packed; and how many there are at each time."""
     lengths = converted(lengths, DType.INT64)
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
-    steps = op.Range(np.int64(0), longest, np.int64(1))
+    steps = numbers_until(longest)
     is_there = op.Unsqueeze(steps, [1]) < op.Unsqueeze(lengths, [0])
     batch_sizes = op.ReduceSum(converted(is_there, DType.INT64), np.array([1]), keepdims=0)
     return packed(x, is_there), batch_sizes

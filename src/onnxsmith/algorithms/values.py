@@ -249,7 +249,18 @@ def counted(size: Size) -> Tensor:
     """The numbers from 0 up to a size, as INT64."""
     if isinstance(size, int):
         return constant(np.arange(size))
-    return op.Range(np.int64(0), cast(size, DType.INT64), np.int64(1))
+    return numbers_until(size)
+
+
+def numbers_until(end: Size) -> Tensor:
+    """The same as a node, however large the size is."""
+    return op.Range(np.int64(0), cast(end, DType.INT64), np.int64(1))
+
+
+def transposed(x: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    rank = rank_of(x)
+    return op.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
 def as_column(vector: Tensor, axis: int, rank: int) -> Tensor:

@@ -13,6 +13,7 @@ import onnx
 
 from onnxsmith.costs import CostlyGraph
 from onnxsmith.graphs import raw
+from onnxsmith.schema.inference.broadcasting import is_complete, is_nothing
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, Dimension, TensorType
 
@@ -130,14 +131,12 @@ class PlainGraph:
         kind = self.declared.get(name)
         if kind is None:
             kind = UNKNOWN_TENSOR if tensor is None else _type_of_tensor(tensor)
-        if not isinstance(kind, TensorType) or (kind.dtype and kind.shape is not None):
+        if is_complete(kind):
             return kind
         if self._inferred is None:
             self._inferred = self._infer(self)
         found = self._inferred.get(name)
-        if found is None or (isinstance(found, TensorType) and found.dtype is None and found.shape is None):
-            return kind
-        return found
+        return kind if found is None or is_nothing(found) else found
 
 
 def known_data(tensor: onnx.TensorProto) -> tuple[AnyValueType, Any]:

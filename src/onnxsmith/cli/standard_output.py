@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TextIO
 
+from onnxsmith.context import setting
+
 
 class LostOutputError(Exception):
     """The output of a command cannot be written; a closed pipe is a `BrokenPipeError` instead."""
@@ -32,13 +34,10 @@ _KEPT: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 @contextlib.contextmanager
 def for_results() -> Generator[None]:
     """Keep standard output for results inside the block; what a user's code prints there goes to standard error."""
-    token = _KEPT.set(_Kept(sys.stdout))
-    try:
-        # Where standard error was closed before us, what is printed is lost, but printing works.
-        with contextlib.redirect_stdout(sys.stderr or io.StringIO()):
-            yield
-    finally:
-        _KEPT.reset(token)
+    # Where standard error was closed before us, what is printed is lost, but printing works.
+    elsewhere = contextlib.redirect_stdout(sys.stderr or io.StringIO())
+    with setting(_KEPT, _Kept(sys.stdout)), elsewhere:
+        yield
 
 
 def results() -> TextIO | None:

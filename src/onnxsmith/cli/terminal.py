@@ -7,9 +7,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TextIO
 
+from onnxsmith.context import setting
 from onnxsmith.errors.colours import Style, coloured, coloured_error
 
 
@@ -39,14 +41,9 @@ def styled_error(text: str, stream: TextIO | None) -> str:
 _IS_SILENT: ContextVar[bool] = ContextVar("is_silent", default=False)
 
 
-@contextlib.contextmanager
-def silence() -> Generator[None]:
+def silence() -> AbstractContextManager[object]:
     """Tell no progress inside the block."""
-    token = _IS_SILENT.set(True)
-    try:
-        yield
-    finally:
-        _IS_SILENT.reset(token)
+    return setting(_IS_SILENT, True)
 
 
 def _shows_progress() -> bool:

@@ -16,7 +16,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.rewriting.copies import replace_nodes
+from onnxsmith.graphs.rewriting.copies import copied, replace_nodes
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.observing import Step
 from onnxsmith.runtime.function_body import inlined_model
@@ -100,8 +100,7 @@ def _split_sums(proto: onnx.ModelProto) -> None:
             product, bias = f"{node.output[0]}_product", f"{node.output[0]}_bias"
             target = np.array([1, -1] + [1] * (rank - 2), np.int64)
             proto.graph.initializer.append(numpy_helper.from_array(target, f"{bias}_shape"))
-            plain = onnx.NodeProto()
-            plain.CopyFrom(node)
+            plain = copied(node)
             plain.name = f"{node.name}_product"
             del plain.input[2:], plain.output[:]
             plain.output.append(product)

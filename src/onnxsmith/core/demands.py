@@ -7,13 +7,14 @@ scripts and traces, nobody asks, and a demand costs nothing. Knows no front end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from onnxsmith.context import setting
 from onnxsmith.core.value import TensorValue
 
 
@@ -44,14 +45,9 @@ class Demands(Protocol):
 _NOTED: ContextVar[Demands | None] = ContextVar("onnxsmith_demands", default=None)
 
 
-@contextmanager
-def noting(demands: Demands | None) -> Generator[None]:
+def noting(demands: Demands | None) -> AbstractContextManager[object]:
     """Notes the demands of the block; with None, they are ignored."""
-    token = _NOTED.set(demands)
-    try:
-        yield
-    finally:
-        _NOTED.reset(token)
+    return setting(_NOTED, demands)
 
 
 def is_noted() -> bool:

@@ -13,11 +13,12 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import cast
 
+from onnxsmith.context import setting
 from onnxsmith.core.instructions import Evaluation, encloses
 from onnxsmith.core.message_variables import assigns_message
 from onnxsmith.core.target import ACTIVE
@@ -48,14 +49,9 @@ _INSIDE_EXPRESSIONS = TEXT_METHODS | {"<listcomp>", "<setcomp>", "<dictcomp>", "
 _OWN_TEXT = (["repr"], ["str"], ["format"], ["join"])
 
 
-@contextmanager
-def showing() -> Generator[None]:
+def showing() -> AbstractContextManager[object]:
     """Marks text that the block makes as text for people."""
-    token = SHOWING.set(True)
-    try:
-        yield
-    finally:
-        SHOWING.reset(token)
+    return setting(SHOWING, True)
 
 
 def shown_text(text: str) -> str:

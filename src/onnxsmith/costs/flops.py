@@ -78,8 +78,8 @@ def _shape(node: CostlyNode, position: int) -> Shape | None:
     return kind.shape if isinstance(kind, TensorType) else None
 
 
-def _result_shape(node: CostlyNode, position: int = 0) -> Shape | None:
-    kind = node.outputs[position].type if position < len(node.outputs) else None
+def _result_shape(node: CostlyNode) -> Shape | None:
+    kind = node.outputs[0].type if node.outputs else None
     return kind.shape if isinstance(kind, TensorType) else None
 
 

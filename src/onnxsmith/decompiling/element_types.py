@@ -5,8 +5,7 @@ Never knows more than the compiler will when it reads the code again, so it take
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import onnx_ir as ir
 
@@ -58,7 +57,7 @@ class ElementTypes:
             self._visit_control_flow(node)
             return
         for position, value in enumerate(node.outputs):
-            parameter = _formal(op.outputs, position)
+            parameter = parameter_at(op.outputs, position)
             if parameter is None:
                 continue
             only = parse_onnx_type(next(iter(parameter.types))) if len(parameter.types) == 1 else None
@@ -77,12 +76,6 @@ class ElementTypes:
         inner = list(cast(ir.Graph, attribute.value).outputs)[hidden:]
         for value, source in zip(node.outputs, inner, strict=False):
             self._dtypes[value] = self._dtypes.get(source)
-
-
-def _formal(parameters: Sequence[Any], position: int) -> Any:
-    if position < len(parameters):
-        return parameters[position]
-    return parameters[-1] if parameters and parameters[-1].option == "variadic" else None
 
 
 def _named_dtype(node: ir.Node, op: OperatorDef) -> DType | None:

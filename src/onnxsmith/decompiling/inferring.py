@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.order import all_graphs, in_order
+from onnxsmith.decompiling.order import in_order
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import Functions, State, Walk
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
+from onnxsmith.graphs.rewriting.scopes import graphs_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
@@ -146,7 +147,7 @@ def has_value_types(graph: ir.Graph) -> bool:
     """True if a model says what the values inside a graph are; its outputs do not count."""
     return any(
         value.type is not None and not value.is_graph_output()
-        for each in all_graphs(graph)
+        for each in graphs_of(graph)
         for node in each
         for value in node.outputs
     )

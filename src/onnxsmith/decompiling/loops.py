@@ -12,10 +12,10 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.constants import constant_tensor
 from onnxsmith.decompiling.layout import INDENT
-from onnxsmith.decompiling.order import all_graphs, in_order
+from onnxsmith.decompiling.order import in_order
 from onnxsmith.decompiling.statements import assignment, joined
 from onnxsmith.graphs.origins import SOURCE_KEY
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def reads_after_assigning(script: ScriptWriter, node: ir.Node, variable: str) ->
     """
     if node.op_type != "Loop" or next(bodies_of(node), None) is None:
         return False
-    inside = (each for body in bodies_of(node) for graph in all_graphs(body) for each in (*graph, graph))
+    inside = (each for body in bodies_of(node) for graph in graphs_of(body) for each in (*graph, graph))
     read = (each.outputs if isinstance(each, ir.Graph) else each.inputs for each in inside)
     return any(
         script.names.get(value) == variable

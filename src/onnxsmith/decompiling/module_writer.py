@@ -24,14 +24,14 @@ from onnxsmith.decompiling.layout import (
     string,
 )
 from onnxsmith.decompiling.literals import type_text
-from onnxsmith.decompiling.order import all_graphs, in_call_order
+from onnxsmith.decompiling.order import in_call_order
 from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, rebuild_function_call
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import called_functions, roots_of
+from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of, roots_of
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
@@ -297,7 +297,7 @@ class ModuleWriter:
         """The nodes of the model that call functions."""
         if self._calls is None:
             roots = roots_of(self.model)
-            nodes = (node for root in roots for graph in all_graphs(root) for node in graph)
+            nodes = (node for root in roots for graph in graphs_of(root) for node in graph)
             self._calls = [node for node in nodes if node.op_identifier() in self.functions]
         return iter(self._calls)
 
@@ -365,7 +365,7 @@ class ModuleWriter:
 def _attribute_kinds(function: ir.Function) -> dict[str, ir.AttributeType]:
     """The kinds of a function's attributes, by how its nodes use them."""
     kinds: dict[str, ir.AttributeType] = {}
-    for graph in all_graphs(function.graph):
+    for graph in graphs_of(function.graph):
         for node in graph:
             for attribute in node.attributes.values():
                 if attribute.is_ref() and attribute.ref_attr_name:

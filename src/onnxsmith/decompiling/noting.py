@@ -11,12 +11,11 @@ from onnxsmith.decompiling.constants import Constants
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.inferring import has_element_type
 from onnxsmith.decompiling.node_names import best_rule, name_by_rule
-from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
-from onnxsmith.graphs.rewriting.scopes import described_node
+from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of
 
 if TYPE_CHECKING:
     from onnxsmith.decompiling.module_writer import ModuleWriter
@@ -42,7 +41,7 @@ class ScriptNotes:
         # Graphs that were written before the node that has them: the attribute that names each, and the graph.
         self._bodies: dict[ir.Node, list[tuple[str, ir.Graph]]] = {}
         self.details.node_rule = best_rule(
-            (node.name or "", _first_name(node), node.op_type) for each in all_graphs(graph) for node in each
+            (node.name or "", _first_name(node), node.op_type) for each in graphs_of(graph) for node in each
         )
 
     def key_of(self, node: ir.Node) -> str:

@@ -7,16 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import onnx_ir as ir
 
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs.rewriting.scopes import bodies_of
-
-
-def all_graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
-    """A graph and all graphs inside it, outer ones first."""
-    waiting = [graph]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        waiting += reversed([inner for node in here for inner in bodies_of(node)])
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
 
 
 def in_order(graph: ir.Graph) -> list[ir.Node]:
@@ -92,7 +83,7 @@ def in_call_order(
     calls = {
         identifier: [
             node.op_identifier()
-            for graph in all_graphs(function.graph)
+            for graph in graphs_of(function.graph)
             for node in graph
             if node.op_identifier() in functions
         ]

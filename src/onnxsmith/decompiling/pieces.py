@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import onnx
@@ -15,6 +14,7 @@ from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.decompiling.weight_files import in_text
 from onnxsmith.graphs import beyond, files
 from onnxsmith.graphs.identifiers import Identifiers
+from onnxsmith.graphs.rewriting.scopes import graphs_of, names_around
 from onnxsmith.schema import registry
 
 
@@ -32,7 +32,7 @@ def decompile_piece(value: Any) -> str:
         elif isinstance(value, ir.Node):
             value = ir.serde.serialize_node(value)
     if isinstance(value, ir.Function):
-        files.refuse_external([value.graph, *value.graph.subgraphs()], "the function")
+        files.refuse_external(list(graphs_of(value.graph)), "the function")
     return _function(value) if isinstance(value, ir.Function) else _node(cast(onnx.NodeProto, value))
 
 
@@ -67,22 +67,9 @@ def _node(proto: onnx.NodeProto) -> str:
 def _around(proto: onnx.NodeProto) -> onnx.ModelProto:
     """A model that holds one node, and whose inputs are what the node uses."""
     graph = onnx.GraphProto(name="nothing", node=[proto])
-    graph.input.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(_free_names([proto], set())))
+    names = dict.fromkeys([*proto.input, *sorted(names_around(proto))])
+    graph.input.extend(onnx.ValueInfoProto(name=name) for name in names if name)
     return onnx.ModelProto(ir_version=onnx.IR_VERSION, graph=graph)
-
-
-def _free_names(nodes: Iterable[onnx.NodeProto], known: set[str]) -> Iterator[str]:
-    """The names that nodes, and the graphs inside them, use and do not make."""
-    for node in nodes:
-        yield from (name for name in node.input if name and name not in known)
-        for attribute in node.attribute:
-            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                own = {value.name for value in graph.input} | {each.name for each in graph.initializer}
-                own |= {each.values.name for each in graph.sparse_initializer}
-                made = {name for inner in graph.node for name in inner.output}
-                yield from _free_names(graph.node, known | own | made)
-                yield from (each.name for each in graph.output if each.name not in known | own | made)
-        known = known | set(node.output)
 
 
 def _parameters(graph: ir.Graph) -> dict[str, str]:

@@ -11,7 +11,6 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.details import Details
 from onnxsmith.decompiling.inferring import look_at
-from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import is_fresh, key_of_value
 from onnxsmith.decompiling.restoring import restore_graph, restore_notes
 from onnxsmith.diagnostics import did_you_mean
@@ -21,7 +20,7 @@ from onnxsmith.graphs.function import as_function
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import VARIABLE_KEY
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, roots_of
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.schema import registry
 from onnxsmith.scripting.functions.export import generic_function
@@ -182,9 +181,7 @@ def _restore_imports(graph: ir.Graph, imports: dict[str, int], said: Mapping[str
         if used.get(domain, version) != version and registry.is_known_domain(domain)
     }
     imports.update({domain: each for domain, each in moved.items() if each > said[domain]})
-    for node in (
-        (node for each in all_graphs(graph) for node in each if node.domain in moved) if moved else ()
-    ):
+    for node in (node for each in graphs_of(graph) for node in each if node.domain in moved) if moved else ():
         version, wanted = moved[node.domain], imports[node.domain]
         if registry.find(node.domain, node.op_type, version) != registry.find(
             node.domain, node.op_type, wanted
@@ -206,7 +203,7 @@ def _rename_arguments(model: ir.Model, functions: Sequence[tuple[Any, Mapping[st
     if not renamed:
         return
     for root in roots_of(model):
-        for node in (node for graph in all_graphs(root) for node in graph):
+        for node in (node for graph in graphs_of(root) for node in graph):
             names = renamed.get(node.op_identifier())
             if names is None:
                 continue
@@ -222,7 +219,7 @@ def _rename_arguments(model: ir.Model, functions: Sequence[tuple[Any, Mapping[st
 
 
 def _describe_initializers(graph: ir.Graph, tables: Mapping[str, Any]) -> None:
-    for each in all_graphs(graph):
+    for each in graphs_of(graph):
         for value in each.initializers.values():
             restore_notes(value, f"initializer {value.name}", tables)
 
@@ -233,7 +230,7 @@ def _rename_attributes(function: ir.Function, renamed: Mapping[str, str]) -> Non
     for each in attributes:
         name = renamed.get(each.name, each.name)
         function.attributes[name] = ir.Attr(name, each.type, each.value)
-    for graph in all_graphs(function.graph):
+    for graph in graphs_of(function.graph):
         for node in graph:
             for each in list(node.attributes.values()):
                 name = renamed.get(each.ref_attr_name or "") if each.is_ref() else None
@@ -288,7 +285,7 @@ def _declare(value: ir.Value, annotation: Any) -> None:
 
 def _inner_values(graph: ir.Graph, *, is_function: bool) -> Iterator[ir.Value]:
     """The values that the nodes of a graph make; outputs have types of their own, except those of functions."""
-    for each in all_graphs(graph):
+    for each in graphs_of(graph):
         said = set[ir.Value]() if is_function and each is graph else set(each.outputs)
         for node in each:
             yield from (value for value in node.outputs if value not in said)

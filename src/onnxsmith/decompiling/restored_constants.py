@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import onnx_ir as ir
 
-from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import key_of_node
 from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY, notes_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values
 from onnxsmith.graphs.weights import Weights
 
 
@@ -78,17 +78,13 @@ class RestoredConstants:
 
     def finish(self) -> None:
         """All graphs have been looked at: keep the literals that no constant of the tables took the place of."""
-        graphs = list(all_graphs(self._graph))
+        graphs = list(graphs_of(self._graph))
         outputs = {value for each in graphs for value in each.outputs}
         _drop_unused_nodes(graphs, outputs)
         edited = [value for value in self._written if value.uses() or value in outputs]
         if not edited:
             return
-        taken = {
-            value.name or ""
-            for each in graphs
-            for value in (*each.inputs, *each.initializers.values(), *(v for n in each for v in n.outputs))
-        }
+        taken = {value.name or "" for each in graphs for value in own_values(each)}
         for value in edited:
             while value.name in taken:
                 value.name = f"{value.name}_edited"

@@ -10,7 +10,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.node_names import name_by_rule
-from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_constants import RestoredConstants
 from onnxsmith.decompiling.restored_keys import (
     give_keys,
@@ -22,6 +21,7 @@ from onnxsmith.decompiling.restored_keys import (
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, VARIABLE_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.rewriting.scopes import graphs_of, named_bodies
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.types.annotations import read_value_type
 
@@ -82,7 +82,7 @@ class _Restorer:
         self._graph.metadata_props.update(self._metadata.get("", {}))
         self._visit(self._graph, "", "", {})
         self._constants.finish()
-        for graph in all_graphs(self._graph):
+        for graph in graphs_of(self._graph):
             self._tell_apart(graph)
         self._loops.connect(self._graph)
         for graph, prefix in self._inner:  # the output of a loop may be another value by now
@@ -118,7 +118,7 @@ class _Restorer:
             tables = (self._values, self._tables.get("literals", {}), self._tables.get("weights", {}))
             self._taken.update(name for table in tables for name in table.values())
             self._taken.update(output for output, *_ in self._tables.get("constants", {}).values())
-            values = [value for graph in all_graphs(self._graph) for node in graph for value in node.outputs]
+            values = [value for graph in graphs_of(self._graph) for node in graph for value in node.outputs]
             self._taken.update(notes_of(value).get(VARIABLE_KEY, "") for value in values)
             self._taken.update(self._graph.initializers)
         count = 1
@@ -177,25 +177,15 @@ class _Restorer:
                 )
 
     def _restore_bodies(self, node: ir.Node, key: str) -> None:
-        for attribute in node.attributes.values():
-            if attribute.is_ref():
-                continue
-            if attribute.type == ir.AttributeType.GRAPH:
-                inner = [(f"{key}:{attribute.name}", cast(ir.Graph, attribute.value))]
-            elif attribute.type == ir.AttributeType.GRAPHS:
-                graphs = cast("Sequence[ir.Graph]", attribute.value)
-                inner = [(f"{key}:{attribute.name}[{k}]", each) for k, each in enumerate(graphs)]
-            else:
-                continue
-            owners = keys_by_variable(node)
-            for prefix, graph in inner:
-                graph.name = self._graphs.get(prefix, graph.name)
-                graph.doc_string = self._docs.get(f"graph {prefix}") or None
-                graph.metadata_props.update(self._metadata.get(f"graph {prefix}", {}))
-                self._visit(graph, prefix, attribute.name, owners)
-                if key in self._loop_notes and attribute.name == "body":
-                    self._loops.restore(node, graph, self._loop_notes[key])
-                self._inner.append((graph, prefix))
+        for name, called, graph in named_bodies(node):
+            prefix = f"{key}:{called}"
+            graph.name = self._graphs.get(prefix, graph.name)
+            graph.doc_string = self._docs.get(f"graph {prefix}") or None
+            graph.metadata_props.update(self._metadata.get(f"graph {prefix}", {}))
+            self._visit(graph, prefix, name, keys_by_variable(node))
+            if key in self._loop_notes and name == "body":
+                self._loops.restore(node, graph, self._loop_notes[key])
+            self._inner.append((graph, prefix))
 
     def _declare(self, graph: ir.Graph, prefix: str) -> None:
         """Give the outputs of a graph the types that the code has no place for."""
@@ -282,7 +272,7 @@ class RestoredLoops:
         if not self._later:
             return
         found: dict[str, ir.Value] = {}
-        for each in all_graphs(graph):
+        for each in graphs_of(graph):
             made = (value for node in each for value in node.outputs)
             for value in (*each.inputs, *each.initializers.values(), *made):
                 found.setdefault(value.name or "", value)

@@ -30,12 +30,12 @@ from onnxsmith.decompiling.layout import (
 from onnxsmith.decompiling.loops import is_loop_statement, loop_statement
 from onnxsmith.decompiling.noting import ScriptNotes
 from onnxsmith.decompiling.operators import index_form, operator_form
-from onnxsmith.decompiling.order import all_graphs, in_order
+from onnxsmith.decompiling.order import in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of, named_outputs
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of, named_outputs
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -69,7 +69,7 @@ class ScriptWriter:
             self.identifiers.reserve(name)
         self._definitions: dict[ir.Node, OperatorDef | None] = {}
         self.types = ElementTypes()
-        graphs = list(all_graphs(graph))
+        graphs = list(graphs_of(graph))
         self._note_types(graph)
         held = {value for each in graphs for value in (*each.inputs, *each.outputs)}
         self.constants = Constants(self.types, self.definition, held)

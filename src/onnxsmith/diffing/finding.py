@@ -26,6 +26,7 @@ from onnxsmith.diffing.wording import (
 )
 from onnxsmith.graphs.rewriting.scopes import held_tensor, named_outputs
 from onnxsmith.inspection import Graph, Node, Nodes, are_same_floats, shown_attribute
+from onnxsmith.types.value_types import shapes_differ
 
 
 class Finder:
@@ -392,12 +393,7 @@ def _may_be_same_type(left: ir.Value, right: ir.Value) -> bool:
         return True
     if left.type != right.type:
         return False
-    if left.shape is None or right.shape is None:
-        return True
-    if len(left.shape) != len(right.shape):
-        return False
-    pairs = zip(left.shape, right.shape, strict=True)
-    return all(one == other for one, other in pairs if isinstance(one, int) and isinstance(other, int))
+    return not shapes_differ(*(None if each.shape is None else each.shape.dims for each in (left, right)))
 
 
 def _tensor_words(one: ir.Attr, other: ir.Attr) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
+from onnxsmith.context import setting
 from onnxsmith.core.recording import FunctionHead
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
@@ -87,8 +88,7 @@ class Form:
         versions = OpsetVersions(self.target.operators.version, is_fixed=True)
         target = BackwardTarget(Program("function", versions, self.target.shared), self.target)
         reverse = Reverse(target, self.steps, f"a result of {self.function.name}")
-        token = ACTIVE.set(target)
-        try:
+        with setting(ACTIVE, target):
             for k, result in enumerate(self.results):
                 if given[k]:
                     seed = target.input(f"cotangent_{k}", result.known.type)
@@ -101,8 +101,6 @@ class Form:
                 if value is not None and self.active[k] and (cotangent := reverse.of(value)) is not None
             ]
             outputs = target.outputs_of([cotangent for _, cotangent in found])
-        finally:
-            ACTIVE.reset(token)
         head = FunctionHead(self.function.domain, self.new_name())
         return Backward(
             body_of(target.finish_function(outputs, head)),
@@ -257,16 +255,13 @@ class Forms:
         begun = [
             each for each, is_active in zip(formals, active, strict=True) if each is not None and is_active
         ]
-        token = ACTIVE.set(target)
-        try:
+        with setting(ACTIVE, target):
             inner = recorder.inside(begun, is_backward=False)
             results = inner.graph(function.graph, frame)
             if inner.has_bits:
                 return None  # whole numbers that are bits would lose their gradients on the way out
             target.origin.set(None, is_backward=False)
             outputs = target.outputs_of(results)
-        finally:
-            ACTIVE.reset(token)
         # The name of an algorithm is that of one definition: rules call it, and this one may get further outputs.
         name = self.name(function.domain, function.name, is_own=function.domain != ALGORITHMS)
         body = body_of(target.finish_function(outputs, FunctionHead(function.domain, name)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
+from onnxsmith.context import setting
 from onnxsmith.core.carried import MOMENTS, Carried, Carrier, Wall
 from onnxsmith.core.demands import noting
 from onnxsmith.core.numpys_arrays import in_numpy_code
@@ -30,9 +31,9 @@ from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import Captures
 from onnxsmith.graphs.function import BACKWARD_OF, FunctionBody, body_of
 from onnxsmith.graphs.value import made_value
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.tracing.trace import definition_span
-from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Under which a model remembers the names of its functions that say something.
 _NAMES = "functions of gradients"
@@ -252,7 +253,7 @@ def _backward(
 def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Handed, cotangent: Handed) -> None:
     """Refuse a cotangent that is known to be no tensor like its argument."""
     wanted, found = ([value.known.type for value in each.values] for each in (argument_, cotangent))
-    if len(wanted) == len(found) and not any(map(_differ, wanted, found)):
+    if len(wanted) == len(found) and not any(contradict(*pair) for pair in zip(wanted, found, strict=True)):
         return
     shown = [" and ".join(map(repr, each)) for each in (found, wanted)]
     raise CallError(
@@ -260,20 +261,6 @@ def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Hande
         help="a cotangent has the shape and the element type of its argument: sum over what was broadcast, "
         "fill or cast to what the argument has; None is for zero",
     ).also(definition_span(backward), "the backward function")
-
-
-def _differ(wanted: AnyValueType | None, found: AnyValueType | None) -> bool:
-    """True if two types are known to be of different tensors."""
-    if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
-        return False
-    if None not in (wanted.dtype, found.dtype) and wanted.dtype is not found.dtype:
-        return True
-    if wanted.shape is None or found.shape is None:
-        return False
-    sizes = zip(wanted.shape, found.shape, strict=False)
-    return len(wanted.shape) != len(found.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
-    )
 
 
 def _body(
@@ -295,8 +282,7 @@ def _body(
     inputs = iter([body.input(name, each.known.type) for name, each in zip(names, values, strict=True)])
     for each in read:
         body.own(each)
-    token = ACTIVE.set(body)
-    try:
+    with setting(ACTIVE, body):
         # What numpy would raise for some values is noted outside of the body, where these are not to be seen.
         with Wall(), noting(None):
             args = [each.made_of(inputs) for each in given]
@@ -316,8 +302,6 @@ def _body(
             ],
             is_single,
         )
-    finally:
-        ACTIVE.reset(token)
 
 
 def _finished(body: GraphTarget, values: Sequence[Value], name: str) -> FunctionBody:

@@ -18,7 +18,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.grad.draws import Key, at_turn
-from onnxsmith.grad.frames import Frame, is_graph
+from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.operators import op, values
 from onnxsmith.grad.steps import Step, content_of, shape_of
 from onnxsmith.graphs.value import made_value
@@ -254,23 +254,3 @@ class ControlFlow:
         """A call of the operator."""
         keywords: dict[str, object] = {**attributes, **bodies, "outputs": output_count}
         return values(call(self.operator, tuple(inputs), keywords))
-
-
-def captured(graph: ir.Graph) -> list[ir.Value]:
-    """The values of graphs around it that a graph reads, each once."""
-    own: set[ir.Value] = set()
-    found: dict[ir.Value, None] = {}
-
-    def look(inner: ir.Graph) -> None:
-        own.update(inner.inputs)
-        own.update(inner.initializers.values())
-        for node in inner:
-            found.update((each, None) for each in node.inputs if each is not None and each not in own)
-            for attribute in node.attributes.values():
-                if is_graph(attribute) and not attribute.is_ref():
-                    look(attribute.as_graph())
-            own.update(node.outputs)
-        found.update((each, None) for each in inner.outputs if each not in own)
-
-    look(graph)
-    return list(found)

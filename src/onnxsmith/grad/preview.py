@@ -12,6 +12,7 @@ from typing import TypeAlias
 import onnx
 import onnx_ir as ir
 
+from onnxsmith.context import setting
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
@@ -24,7 +25,6 @@ from onnxsmith.errors import (
 )
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.frames import Frame, content_of_attribute
-from onnxsmith.grad.inner_graphs import captured
 from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.replaying import Replay
@@ -35,7 +35,8 @@ from onnxsmith.graphs.given_models import read_given
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.records import ModelRecord
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import values_read
 from onnxsmith.passes import tidy
 from onnxsmith.schema import registry
 
@@ -99,11 +100,8 @@ class _Expansion:
 
     def run(self) -> ir.Model:
         """The model that comes out."""
-        token = ACTIVE.set(self._target)
-        try:
+        with setting(ACTIVE, self._target):
             record = self._recorded()
-        finally:
-            ACTIVE.reset(token)
         made = recorded_model(record).ir
         given = self._model.ir.graph
         for name in [each.name or "" for each in given.inputs if each.name in given.initializers]:
@@ -224,9 +222,7 @@ def _between(node: ir.Node, y: ir.Value, ends: Sequence[ir.Value]) -> list[ir.No
         if value in seen or maker is None or maker in needed:
             continue
         needed.add(maker)
-        open_values += [each for each in maker.inputs if each is not None]
-        for graph in bodies_of(maker):
-            open_values += captured(graph)
+        open_values += values_read(maker)
     assert node.graph is not None  # the model is whole
     return [each for each in node.graph if each in needed]
 
@@ -317,8 +313,7 @@ def combined(model: onnx.ModelProto, stage: int) -> onnx.ModelProto:
             culprit="stage",
         )
     info = model.training_info[stage]
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
+    made = copied(model)
     del made.training_info[:]
     graph, algorithm = made.graph, info.algorithm
     outputs = [*model.graph.output, *algorithm.output]

@@ -26,7 +26,7 @@ from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.draws import Draws, Key, has_no_seed, is_used
 from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
-from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked, captured
+from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.paths import span_of
 from onnxsmith.grad.steps import Step, is_real
@@ -37,6 +37,7 @@ from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS, type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.rewriting.scopes import captured
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight

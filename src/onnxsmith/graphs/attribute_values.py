@@ -10,6 +10,7 @@ from typing import cast
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import described_node
 from onnxsmith.schema import registry
 from onnxsmith.schema.attributes import is_limited, read_attribute
 from onnxsmith.schema.bind import check_node
@@ -65,7 +66,7 @@ def _check(node: ir.Node, limited: _Limited) -> None:
                 check_node(op, node.inputs, plain)
                 raise
         except OnnxsmithError as error:
-            called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
+            called = described_node(node)
             error.message = f"{called} of the model: {error.message}"
             error.culprit = None
             error.node = (node.op_type, node.name or "")

@@ -14,7 +14,8 @@ import onnx
 from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import all_graphs, graphs_of_proto
 from onnxsmith.types.value_types import AnyValueType
 
 #: Where the stand-in of a sparse tensor says that its data lies; no file is ever called so.
@@ -48,11 +49,10 @@ def _read(
         model = soundness.check_ir(files.from_proto(proto, called), called)
         return files.stand_alone(model, called) if folder is None else files.attach(model, folder), {}
     soundness.check_proto(proto, called)
-    copy = onnx.ModelProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     external_data.embed(raw.tensors_of(copy), folder, called)
     hidden = Hidden()
-    for graph in raw.graphs_of(copy):
+    for graph in graphs_of_proto(copy):
         _hide(graph, hidden)
     model = files.from_proto(copy, called)
     _show_in_ir(model, hidden)
@@ -63,16 +63,14 @@ def _hide(graph: onnx.GraphProto | onnx.FunctionProto, hidden: Hidden) -> None:
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.SPARSE_TENSOR:
-                kept = onnx.SparseTensorProto()
-                kept.CopyFrom(attribute.sparse_tensor)
+                kept = copied(attribute.sparse_tensor)
                 attribute.ClearField("sparse_tensor")
                 attribute.type = onnx.AttributeProto.TENSOR
                 attribute.t.CopyFrom(_stand_in(kept, hidden))
     if not isinstance(graph, onnx.GraphProto):
         return
     for sparse in graph.sparse_initializer:
-        kept = onnx.SparseTensorProto()
-        kept.CopyFrom(sparse)
+        kept = copied(sparse)
         graph.initializer.append(_stand_in(kept, hidden))
     graph.ClearField("sparse_initializer")
     for value in (*graph.input, *graph.output):
@@ -159,7 +157,7 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
                         doc_string=attribute.doc_string,
                     )
     proto = files.to_proto(model)
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         _show(graph, hidden)
     for value in (*proto.graph.input, *proto.graph.output):
         if value.name in types:

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import onnx
 
-from onnxsmith.graphs import raw
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto
 
 #: No text of a model begins so, and if one does, its number tells it apart.
 _MARK = "\0onnxsmith.bytes:"
@@ -36,7 +36,7 @@ def is_text(content: bytes) -> bool:
 
 def attributes_of(proto: onnx.ModelProto) -> Iterator[onnx.AttributeProto]:
     """The attributes of all nodes, and the defaults of functions."""
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         for node in graph.node:
             yield from node.attribute
         if isinstance(graph, onnx.FunctionProto):

@@ -19,7 +19,7 @@ from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.raising_nodes import RAISED
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.scopes import all_graphs, required_inputs
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType
@@ -51,7 +51,7 @@ def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> Onn
     What stands in a body may never be run; it counts where a runtime's refusal names the operator.
     """
     if feeds is None:
-        inputs = [Known(type_from_ir(each.type, each.shape)) for each in _required(model)]
+        inputs = [Known(type_from_ir(each.type, each.shape)) for each in required_inputs(model.graph)]
     else:
         inputs = _known_inputs(model, feeds)
     certain, doubts = _objections(model, inputs)
@@ -86,12 +86,8 @@ def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -
     return all(node.op_type != operator for graph in all_graphs(model) for node in graph)
 
 
-def _required(model: ir.Model) -> list[ir.Value]:
-    return [each for each in model.graph.inputs if each.name not in model.graph.initializers]
-
-
 def _known_inputs(model: ir.Model, feeds: Sequence[Any]) -> list[Known]:
-    declared = (type_from_ir(each.type, each.shape) for each in _required(model))
+    declared = (type_from_ir(each.type, each.shape) for each in required_inputs(model.graph))
     return [_known(value, kind) for value, kind in zip(feeds, declared, strict=False)]
 
 

@@ -26,7 +26,7 @@ from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.graphs.records import AnyFunction
-from onnxsmith.graphs.rewriting.scopes import graphs_of, roots_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values, required_inputs, roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -132,7 +132,7 @@ class _Called:
     def _typed(self) -> ir.Model:
         """The model with the types for its inputs that all calls agree on, which may be more than it declares."""
         model = self.model.clone()
-        required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+        required = required_inputs(model.graph)
         for position, value in enumerate(required):
             merged: AnyValueType | None = None
             for given in self.types:
@@ -224,15 +224,7 @@ def _take_weights(
     Where there are calls already, the inputs are those that they pass, and what else there is are constants.
     """
     parts = list(graphs_of(graph))
-    values = {
-        each: None
-        for part in parts
-        for each in (
-            *part.inputs,
-            *part.initializers.values(),
-            *(value for node in part for value in node.outputs),
-        )
-    }
+    values = dict.fromkeys(value for part in parts for value in own_values(part))
     borne = Counter(each.name for each in values)
     names = Names()
     names.reserve(name or "" for name in borne)

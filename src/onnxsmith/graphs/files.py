@@ -11,7 +11,7 @@ import mmap
 import os
 import stat
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -33,7 +33,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.omitted_outputs import all_named, name_omitted
 from onnxsmith.graphs.repeated_ports import agreeing
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.scopes import all_graphs, graphs_of_proto, numeric_weights
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 from onnxsmith.graphs.temporary_files import temporary_file
 from onnxsmith.graphs.tensor_sizes import check_tensor
@@ -52,7 +52,7 @@ def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | st
     """Write a model; `external_data` True or a file name puts the weights beside it, None decides by size."""
     place = path_of(path)
     check_place(place)
-    data_name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
+    data_name = data_name_of([tensor for _, tensor in numeric_weights(model)], place, external_data)
     try:
         if data_name is None:
             with replacing(place) as temporary, held(model):
@@ -204,7 +204,7 @@ def check_place(place: Path) -> None:
 
 def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
     """The file beside a model that `save` puts its weights in, or None."""
-    name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
+    name = data_name_of([tensor for _, tensor in numeric_weights(model)], place, external_data)
     return None if name is None else place.parent / name
 
 
@@ -244,17 +244,7 @@ def data_name_of(
 
 def weight_bytes(model: ir.Model) -> int:
     """How much memory the weights take."""
-    return sum(tensor.nbytes for _, tensor in _weights(model))
-
-
-def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
-    """Initializers of the graph and all subgraphs, text left out."""
-    own = () if nested_only else (model.graph,)
-    for graph in (*own, *model.graph.subgraphs()):
-        for value in graph.initializers.values():
-            tensor = value.const_value
-            if tensor is not None and tensor.dtype != ir.DataType.STRING:
-                yield value, tensor
+    return sum(tensor.nbytes for _, tensor in numeric_weights(model))
 
 
 @contextlib.contextmanager
@@ -306,7 +296,7 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
     try:
         with open(data_file, "wb") as file:
             written: dict[int, tuple[int, int]] = {}
-            for value, tensor in _weights(model):
+            for value, tensor in numeric_weights(model):
                 if tensor.nbytes < _SMALL_BYTES:
                     continue
                 if id(tensor) not in written:
@@ -446,7 +436,7 @@ def _refuse_one_name_for_two(proto: onnx.ModelProto, called: str) -> None:
         if key in functions:
             raise _two_of_one_name(called, "functions", f"{each.domain}::{each.name}")
         functions.add(key)
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         weights: dict[str, onnx.TensorProto] = {}
         for each in graph.initializer if isinstance(graph, onnx.GraphProto) else ():
             if weights.setdefault(each.name, each) is not each and weights[each.name] != each:

@@ -13,7 +13,7 @@ import onnx
 from onnx import defs
 
 from onnxsmith.graphs.rewriting.copies import copied_nodes
-from onnxsmith.graphs.rewriting.scopes import inner_graphs, outer_names
+from onnxsmith.graphs.rewriting.scopes import names_around
 
 #: Names of values that a node's bodies read from around it begin with this while a definition is made, which has names
 #: of its own.
@@ -80,11 +80,6 @@ def body_of(
             attributes.setdefault(name, formal.default_value)
     copies = copied_nodes(function.node, names, attributes, prefix)
     return copies + [onnx.helper.make_node("Identity", [name], [actual]) for name, actual in passed]
-
-
-def names_around(node: onnx.NodeProto) -> set[str]:
-    """The names of values that a node's bodies read from around it."""
-    return {name for graph in inner_graphs(node) for name in outer_names(graph)}
 
 
 def _with_marks(node: onnx.NodeProto) -> onnx.NodeProto:

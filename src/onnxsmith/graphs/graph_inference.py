@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import described_node, required_inputs
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node, check_types
@@ -25,7 +26,7 @@ from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.signature import without_shape
 from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
+from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType, shapes_differ
 
 #: Nodes that are looked at, those of functions at every call: a model from a stranger may unfold without end.
 _MOST_NODES = 200_000
@@ -54,7 +55,7 @@ def infer_model(
     """
     state = State(doubts)
     walk = Walk(model.functions, model.opset_imports, sizes, {}, state)
-    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    required = required_inputs(model.graph)
     for value, known in zip(required, inputs, strict=True):
         walk.known[value] = walk.completed(known, value)
     walk.hold(each for each in model.graph.initializers.values() if each.is_graph_input())
@@ -140,7 +141,7 @@ class Walk:
         try:
             outputs = self.outputs(node, inputs)
         except OnnxsmithError as error:
-            called = f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
+            called = described_node(node)
             if "node '" not in error.message:
                 error.message = f"{called} of the model: {error.message}"
             error.culprit = None
@@ -336,11 +337,7 @@ def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:
     """Checks that the values that a Scan carries keep their shapes; a Loop may change them."""
     for number, (first, second) in enumerate(zip(before, after, strict=False)):
         shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
-        if shapes[0] is None or shapes[1] is None:
-            continue
-        pairs = zip(*shapes, strict=False)
-        is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
-        if is_other or len(shapes[0]) != len(shapes[1]):
+        if shapes_differ(*shapes):
             raise ShapeError(
                 f"Scan starts state {number} with {first.type.described}, but its body gives {second.type.described}"
             )
@@ -407,7 +404,7 @@ def sizes_of(model: ir.Model, inputs: Sequence[AnyValueType]) -> dict[str, Dimen
     """
     sizes: dict[str, Dimension] = {}
     ambiguous: set[str] = set()
-    required = [each for each in model.graph.inputs if each.name not in model.graph.initializers]
+    required = required_inputs(model.graph)
     for value, given in zip(required, inputs, strict=True):
         declared = type_from_ir(value.type, value.shape)
         if not (isinstance(declared, TensorType) and isinstance(given, TensorType)):

@@ -9,7 +9,7 @@ from onnx import helper
 
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, ModelRecord, element_dtype
-from onnxsmith.graphs.rewriting.scopes import roots_of
+from onnxsmith.graphs.rewriting.scopes import nodes_of
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.types.dtypes import DType
 
@@ -91,8 +91,7 @@ def import_standard_domain(model: ir.Model) -> None:
 
 def drop_unused_imports(model: ir.Model) -> None:
     """Leave out the imports of domains that no node and no function is of; the standard one stays."""
-    roots = roots_of(model)
-    used = {node.domain for root in roots for node in root.all_nodes()}
+    used = {node.domain for node in nodes_of(model)}
     used |= {"", "ai.onnx", *(each.domain for each in model.functions.values())}
     for domain in [each for each in model.opset_imports if each not in used]:
         del model.opset_imports[domain]

@@ -54,6 +54,7 @@ from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
@@ -648,9 +649,7 @@ class RawModel(Model):
 
     @property
     def proto(self) -> onnx.ModelProto:
-        copy = onnx.ModelProto()
-        copy.CopyFrom(self._proto)
-        return copy
+        return copied(self._proto)
 
     @property
     def inputs(self) -> tuple[Port, ...]:

@@ -13,7 +13,7 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import InvalidModelError
 from onnxsmith.graphs import byte_strings, files, raw
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.rewriting.scopes import graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, graphs_of_proto
 
 #: Tensors with more elements than this are abbreviated, to so many.
 _MOST_ELEMENTS = 64
@@ -30,7 +30,7 @@ def text_of(model: ir.Model | onnx.ModelProto) -> str:
             attribute.s = _readable(attribute.s)
         elif attribute.type == onnx.AttributeProto.STRINGS:
             attribute.strings[:] = [_readable(each) for each in attribute.strings]
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         if isinstance(graph, onnx.GraphProto):
             _list_weights_once(graph)
     for tensor in raw.tensors_of(proto):

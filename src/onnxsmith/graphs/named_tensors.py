@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 
-import onnx
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.rewriting.copies import copied
 
 #: A smaller tensor is copied: what refers to it would cost more.
 _SMALL_BYTES = 1024
@@ -20,8 +20,7 @@ def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
     if not isinstance(tensor, ir.TensorProtoTensor):
         result = copy.copy(tensor)
     elif tensor.dtype == ir.DataType.STRING or tensor.nbytes < _SMALL_BYTES:
-        proto = onnx.TensorProto()
-        proto.CopyFrom(tensor.raw)
+        proto = copied(tensor.raw)
         result = ir.TensorProtoTensor(proto)
     else:
         shape = ir.Shape(dimensions_of(tensor))

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.graphs import raw
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ModelRecord, NodeRecord
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto, nodes_of
 
 #: A model, however it is held.
 Counted: TypeAlias = "ir.Model | ModelRecord | onnx.ModelProto"
@@ -39,9 +39,10 @@ def node_count(model: Counted) -> int:
 
 def _nodes(model: Counted) -> Iterator[ir.Node | NodeRecord | onnx.NodeProto]:
     if isinstance(model, onnx.ModelProto):
-        for graph in raw.graphs_of(model):
+        for graph in graphs_of_proto(model):
             yield from graph.node
-        return
-    functions = model.functions if isinstance(model, ModelRecord) else model.functions.values()
-    for graph in (model.graph, *(each.graph for each in functions)):
-        yield from graph.all_nodes()
+    elif isinstance(model, ModelRecord):
+        for part in (model, *model.functions):
+            yield from part.graph.all_nodes()
+    else:
+        yield from nodes_of(model)

@@ -15,13 +15,14 @@ from contextlib import contextmanager
 
 import onnx
 
-from onnxsmith.graphs import raw
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     function_key,
     functions_of,
+    graphs_of_proto,
     inner_graphs,
     plain_domain,
     value_names,
@@ -42,12 +43,11 @@ OPERATORS = frozenset(("", name) for name in (*_VARIADIC, _TRAINED))
 def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with a name for each output that must have one; the same object where all have."""
     functions = functions_of(model)
-    if not any(_lacks_a_name(node, functions) for graph in raw.graphs_of(model) for node in graph.node):
+    if not any(_lacks_a_name(node, functions) for graph in graphs_of_proto(model) for node in graph.node):
         return model
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     names = FreshNames(value_names(model))
-    for graph in raw.graphs_of(result):
+    for graph in graphs_of_proto(result):
         for node in graph.node:
             if _lacks_a_name(node, functions):
                 stem = next(filter(None, node.output), node.op_type)

@@ -16,6 +16,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origin_keys import SOURCE_KEY as SOURCE_KEY
 from onnxsmith.graphs.origin_keys import SOURCES_KEY as SOURCES_KEY
+from onnxsmith.graphs.rewriting.scopes import nodes_of
 from onnxsmith.graphs.stack_traces import STACK_KEY, innermost_frame
 from onnxsmith.source import Span
 
@@ -64,24 +65,18 @@ def hand_down_origins(model: ir.Model, given: ir.Model) -> None:
     """
     by_text: dict[str, Written] = {}
     by_name: dict[tuple[str, str], object] = {}
-    for node in _all_nodes(given):
+    for node in nodes_of(given):
         said = node.metadata_props.get(SOURCE_KEY)
         if isinstance(said, Written):
             by_text[str(said)] = said
         elif said is None and node.name and SOURCE_KEY in notes_of(node):
             by_name[node.name, node.op_type] = notes_of(node)[SOURCE_KEY]
-    for node in _all_nodes(model):
+    for node in nodes_of(model):
         said = node.metadata_props.get(SOURCE_KEY)
         if said in by_text:
             node.metadata_props[SOURCE_KEY] = by_text[said]
         elif said is None and (node.name or "", node.op_type) in by_name:
             notes_of(node)[SOURCE_KEY] = by_name[node.name or "", node.op_type]
-
-
-def _all_nodes(model: ir.Model) -> Iterator[ir.Node]:
-    yield from model.graph.all_nodes()
-    for function in model.functions.values():
-        yield from function.graph.all_nodes()
 
 
 def origin_of(model: ir.Model, called: str, name: str) -> Span | None:

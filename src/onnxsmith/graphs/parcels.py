@@ -5,14 +5,14 @@ So a model of any size travels, past protobuf's 2 GB, and pickle passes arrays o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from onnxsmith.graphs import files
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.rewriting.scopes import all_graphs
+from onnxsmith.graphs.rewriting.scopes import numeric_weights
 
 #: Where a weight that travels beside the model says that its data lies; no file is ever called so.
 _MARK = "\0weight:"
@@ -34,7 +34,7 @@ def pack(model: ir.Model) -> tuple[bytes, list[PackedWeight]]:
     weights: list[PackedWeight] = []
     originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
     try:
-        for value, tensor in _weights(model):
+        for value, tensor in numeric_weights(model):
             if tensor.nbytes < _SMALL_BYTES:
                 continue
             originals.append((value, tensor))
@@ -56,7 +56,7 @@ def pack(model: ir.Model) -> tuple[bytes, list[PackedWeight]]:
 def unpack(content: bytes, weights: Sequence[PackedWeight]) -> ir.Model:
     """The model of its parts."""
     model = files.from_proto(files.parse(content, "the pickled model"), "the pickled model")
-    for value, tensor in _weights(model):
+    for value, tensor in numeric_weights(model):
         location = str(cast(Any, tensor).location) if isinstance(tensor, ir.ExternalTensor) else ""
         if location.startswith(_MARK):
             packed = weights[int(location.removeprefix(_MARK))]
@@ -64,12 +64,3 @@ def unpack(content: bytes, weights: Sequence[PackedWeight]) -> ir.Model:
                 packed.array, dtype=tensor.dtype, name=value.name, doc_string=packed.doc_string
             )
     return model
-
-
-def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
-    """Initializers of all graphs, text left out."""
-    for graph in all_graphs(model):
-        for value in graph.initializers.values():
-            tensor = value.const_value
-            if tensor is not None and tensor.dtype != ir.DataType.STRING:
-                yield value, tensor

@@ -8,6 +8,8 @@ from typing import Any, cast
 import onnx
 
 from onnxsmith.errors import InvalidModelError
+from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
@@ -22,7 +24,7 @@ from onnxsmith.types.value_types import (
 
 def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
     """True if a model would lose something in onnx-ir."""
-    return any(_is_beyond(each) for each in graphs_of(proto))
+    return any(_is_beyond(each) for each in graphs_of_proto(proto))
 
 
 def _is_beyond(graph: onnx.GraphProto | onnx.FunctionProto) -> bool:
@@ -38,21 +40,9 @@ def _is_beyond(graph: onnx.GraphProto | onnx.FunctionProto) -> bool:
     )
 
 
-def graphs_of(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
-    """Every graph, and every function, which has nodes like one."""
-    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
-    while waiting:
-        here = waiting.pop()
-        yield here
-        for node in here.node:
-            for attribute in node.attribute:
-                waiting += [attribute.g] if attribute.HasField("g") else []
-                waiting += attribute.graphs
-
-
 def tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Every tensor in a model: weights, attributes, and the parts of those that are sparse."""
-    for graph in graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.initializer
             yield from (part for each in graph.sparse_initializer for part in (each.values, each.indices))
@@ -68,7 +58,7 @@ def tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 def sparse_tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.SparseTensorProto]:
     """Every sparse tensor in a model: weights and attributes."""
-    for graph in graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.sparse_initializer
         for node in graph.node:
@@ -87,8 +77,7 @@ def initializer_names(proto: onnx.ModelProto) -> set[str]:
 
 def without_initializers(proto: onnx.ModelProto, names: Collection[str]) -> onnx.ModelProto:
     """A copy of a model without some of its weights."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     del copy.graph.initializer[:], copy.graph.sparse_initializer[:]
     copy.graph.initializer.extend(each for each in proto.graph.initializer if each.name not in names)
     copy.graph.sparse_initializer.extend(
@@ -151,7 +140,7 @@ def texts_of(proto: onnx.ModelProto) -> Iterator[str | bytes]:
     yield from (proto.producer_name, proto.producer_version, proto.domain, proto.doc_string)
     yield from (each.domain for each in proto.opset_import)
     yield from _pairs(proto.metadata_props)
-    for graph in graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         yield from (graph.name, graph.doc_string)
         yield from _pairs(graph.metadata_props)
         if isinstance(graph, onnx.GraphProto):

@@ -12,14 +12,15 @@ from collections.abc import Generator, Sequence
 
 import onnx
 
-from onnxsmith.graphs import raw
+from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import graphs_of_proto
 
 
 @contextlib.contextmanager
 def agreeing(proto: onnx.ModelProto) -> Generator[None]:
     """Within the block, ports of one value say the same; afterwards the proto is as it was."""
     before: list[tuple[onnx.ValueInfoProto, bytes]] = []
-    for graph in raw.graphs_of(proto):
+    for graph in graphs_of_proto(proto):
         if isinstance(graph, onnx.GraphProto):
             for ports in _of_one_value(graph):
                 before += [(each, each.SerializeToString()) for each in ports]
@@ -39,8 +40,7 @@ def _of_one_value(graph: onnx.GraphProto) -> list[list[onnx.ValueInfoProto]]:
 
 
 def _agree(ports: Sequence[onnx.ValueInfoProto]) -> None:
-    whole = onnx.ValueInfoProto()
-    whole.CopyFrom(ports[0])
+    whole = copied(ports[0])
     for each in ports[1:]:
         whole.doc_string = each.doc_string or whole.doc_string
         whole.type.CopyFrom(_both(whole.type, each.type))
@@ -56,8 +56,7 @@ def _both(one: onnx.TypeProto, other: onnx.TypeProto) -> onnx.TypeProto:
         return one
     if one.WhichOneof("value") != "tensor_type" or other.WhichOneof("value") != "tensor_type":
         return other
-    result = onnx.TypeProto()
-    result.CopyFrom(other)
+    result = copied(other)
     first, second = one.tensor_type, result.tensor_type
     if first.elem_type not in (0, second.elem_type) and second.elem_type:
         return other

@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from onnxsmith.graphs.rewriting.copies import copied
+
 #: What the graph says instead of a file's name for a weight that is handed over. It is never opened.
 HANDED_OVER = "handed over apart from the graph"
 
@@ -58,8 +60,7 @@ class SessionModel:
 
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
-        copy = onnx.ModelProto()
-        copy.CopyFrom(self.proto)
+        copy = copied(self.proto)
         for tensor, weight in SessionModel(copy, self.weights).apart():
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")

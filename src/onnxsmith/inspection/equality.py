@@ -238,7 +238,9 @@ class _Comparison:
             raise _Different(f"{where} is {shown_attribute(one)}, and {shown_attribute(two)}", address)
 
     def _bodies(self, left: Node, right: Node, name: str) -> Iterator[tuple[Graph, Graph]]:
-        one, two = self._left.bodies_of(left.ir)[name], self._right.bodies_of(right.ir)[name]
+        one, two = (
+            view.bodies_of(node.ir).get(name, ()) for view, node in ((self._left, left), (self._right, right))
+        )
         pairs = [each if isinstance(each, tuple) else (each,) for each in (one, two)]
         if len(pairs[0]) != len(pairs[1]):
             raise _Different(

@@ -17,11 +17,12 @@ from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.held_model import Held, read
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.inspection.node import Graph, Node
-from onnxsmith.schema.inference.broadcasting import Different, merge_types
+from onnxsmith.schema.inference.broadcasting import Different, is_complete, is_nothing, merge_types
 from onnxsmith.schema.inference.completing import OwnNames
 from onnxsmith.schema.inference.known import NOTHING
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType
 
 #: How many nodes a notebook shows, and how many operators a line of text.
 _SHOWN_ROWS = 30
@@ -74,18 +75,10 @@ class Nodes(Sequence[Node]):
             view = Node(self, node, graph, f"{prefix}{number}")
             self._all.append(view)
             self._by_ir[node] = view
-            if not node.attributes:
-                continue
-            for attribute in node.attributes.values():
-                if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-                    self._bodies.setdefault(node, {})[attribute.name] = self._body(
-                        view, cast(ir.Graph, attribute.value), attribute.name
-                    )
-                elif attribute.type == ir.AttributeType.GRAPHS and not attribute.is_ref():
-                    graphs = enumerate(cast("Sequence[ir.Graph]", attribute.value))
-                    self._bodies.setdefault(node, {})[attribute.name] = tuple(
-                        self._body(view, each, f"{attribute.name}[{k}]") for k, each in graphs
-                    )
+            for name, called, inner in named_bodies(node) if node.attributes else ():
+                bodies, body = self._bodies.setdefault(node, {}), self._body(view, inner, called)
+                before = bodies.get(name, ())
+                bodies[name] = (*before, body) if called != name and isinstance(before, tuple) else body
 
     def _body(self, owner: Node, graph: ir.Graph, attribute: str) -> Graph:
         address = f"{owner.address}.{attribute}"
@@ -277,14 +270,12 @@ class ValueTypes:
     def of(self, value: ir.Value) -> AnyValueType:
         """All that is known of the type of a value."""
         declared = self._declared(value)
-        if not isinstance(declared, TensorType) or (declared.dtype and declared.shape is not None):
+        if is_complete(declared):
             return declared
         if self._inferred is None:
             self._inferred = _inferred(self._held.ir)
         found = self._inferred.get(value)
-        if found is None or (isinstance(found, TensorType) and found.dtype is None and found.shape is None):
-            return declared
-        return found
+        return declared if found is None or is_nothing(found) else found
 
     def _declared(self, value: ir.Value) -> AnyValueType:
         tensor = value.const_value

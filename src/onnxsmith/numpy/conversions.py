@@ -38,6 +38,7 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import DEEPEST
 from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
+from onnxsmith.types.value_types import sizes_differ
 
 
 def array_of(value: object) -> Array:
@@ -103,7 +104,7 @@ def check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
     first = tuple(arrays[0].shape)
     for position, each in enumerate(arrays):
         for k, (a, b) in enumerate(zip(first, tuple(each.shape), strict=True)):
-            if k != axis and isinstance(a, int) and isinstance(b, int) and a != b:
+            if k != axis and sizes_differ(a, b):
                 raise ShapeError(f"dimension {k} of array 0 has size {a}, and of array {position} size {b}")
 
 

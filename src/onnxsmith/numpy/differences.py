@@ -22,6 +22,7 @@ from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.ufuncs.comparisons import equal
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import sizes_differ
 
 #: How often differences are taken.
 _MOST_STEPS = 10_000
@@ -92,7 +93,7 @@ def diff(
         raise ShapeError("what is put before or behind is a scalar, or has as many dimensions")
     for each in ends:
         pairs = zip(x.shape, each.shape, strict=True) if each is not None and each.ndim else ()
-        if any(not _is_same(a, b) for k, (a, b) in enumerate(pairs) if k != along):
+        if any(sizes_differ(a, b) for k, (a, b) in enumerate(pairs) if k != along):
             raise ShapeError("what is put before or behind has the sizes of the array across the axis")
     size = x.shape[along]
     if isinstance(size, int):
@@ -273,14 +274,10 @@ def gradient(
         )
         if step.ndim == 1:
             require_same(step.shape[0], size, ValueError("coordinates do not fit the axis they are along"))
-        if step.ndim > 1 or (step.ndim and not _is_same(step.shape[0], size)):
+        if step.ndim > 1 or (step.ndim and sizes_differ(step.shape[0], size)):
             raise ShapeError(f"coordinates of shape {step.shape} do not fit axis {along} of {x.shape}")
         found.append(_slope(x, as_type(step, mean_type(step.dtype)), along, dtype, edge_order))
     return found[0] if len(found) == 1 else tuple(found)
-
-
-def _is_same(a: object, b: object) -> bool:
-    return not (isinstance(a, int) and isinstance(b, int)) or a == b
 
 
 # -- angles ----------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import check_broadcast, is_known, product
 from onnxsmith.numpy.ufunc_call import is_weak, kind_of
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import shapes_differ
 
 #: numpy's universal functions, which call ours where an operand is an array of ours.
 numpys: Any = np
@@ -282,7 +283,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     Array(True)
     """
     x, y = array_of(a1), array_of(a2)
-    if x.ndim != y.ndim or not _same_sizes(x, y):
+    if shapes_differ(x.shape, y.shape):
         return Array(np.array(False)).as_number()
     fits: Array | None = None
     if not is_known((*x.shape, *y.shape)):
@@ -305,12 +306,6 @@ def _in_rows(x: Array, y: Array) -> tuple[Array, Array, Array]:
         for each in (a, b)
     ]
     return array_from(fits), rows[0], rows[1]
-
-
-def _same_sizes(x: Array, y: Array) -> bool:
-    """True if sizes agree, as far as they are known; a model that meets others refuses to run."""
-    pairs = zip(tuple(x.shape), tuple(y.shape), strict=True)
-    return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
 @public("array_equiv")

@@ -36,6 +36,7 @@ from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand
 from onnxsmith.numpy.sharing import detached, lies_in_order
 from onnxsmith.numpy.sizes import Size, check_not_negative, shape_of, size_of
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import sizes_differ
 
 #: numpy's rules for conversions.
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
@@ -439,7 +440,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Arra
     if isinstance(given, int) and given == 1:
         return _repeated(array, reshape(counts, ()), place)
     size = array.shape[place]
-    if isinstance(size, int) and isinstance(given, int) and size != given:
+    if sizes_differ(size, given):
         raise ShapeError(f"{given} repeats for {size} elements along dimension {place}")
     require_to_fit(given, size)
     return _repeated_each(array, as_type(counts, dtypes.INT64), place)

@@ -12,6 +12,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, tensors_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.requirements import require_same, require_to_fit
+from onnxsmith.types.value_types import shapes_differ
 
 
 def written(result: Array, out: object) -> Array:
@@ -19,7 +20,7 @@ def written(result: Array, out: object) -> Array:
     if out is None:
         return result
     out = checked_output(result, out)
-    if not _fits(result, out):
+    if shapes_differ(result.shape, out.shape):
         raise ShapeError(f"out= has the shape {out.shape}, and the result {result.shape}")
     sharing.replace(out, fitted(as_type(result, out.dtype), out, exactly=True))
     return out
@@ -69,12 +70,3 @@ def _in_shape_of(x: Array, out: Array, exactly: bool) -> Array:
         return op.Reshape(part if exactly else op.Expand(part, shape), shape, allowzero=1)
 
     return array_from(tensors_of(x).map(reshaped))
-
-
-def _fits(result: Array, out: Array) -> bool:
-    """True if the shapes are the same, as far as they are known."""
-    return result.ndim == out.ndim and all(
-        mine == theirs
-        for mine, theirs in zip(result.shape, out.shape, strict=True)
-        if isinstance(mine, int) and isinstance(theirs, int)
-    )

@@ -8,13 +8,14 @@ other errors are noted, and none fails.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.operators import Tensor, op
+from onnxsmith.context import setting
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.diagnostics import shown_as
@@ -33,14 +34,9 @@ class PlaceError(IndexError):
     """An index asks for a place that is not there; the runtime says the same with numbers, where it finds it."""
 
 
-@contextmanager
-def noting_places() -> Generator[None]:
+def noting_places() -> AbstractContextManager[object]:
     """Every index notes in the block whether its places are there, and gives zeros where they are not."""
-    token = _NOTED.set(True)
-    try:
-        yield
-    finally:
-        _NOTED.reset(token)
+    return setting(_NOTED, True)
 
 
 def are_noted() -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from onnxsmith.algorithms import quantiles, reductions, values
@@ -33,6 +31,7 @@ from onnxsmith.numpy.sizes import is_known
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.without_nan import nanmean
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import shapes_differ
 
 
 @recorded()
@@ -250,24 +249,17 @@ def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -
             "whether there is a weight for each element, or for each along the axes, is known only when the model runs",
             help="name the axes in order",
         )
-    if weights.ndim == x.ndim and _is_alike(weights.shape, x.shape):
+    if not shapes_differ(weights.shape, x.shape):
         return fitted(weights, x)
     if is_all:
         raise InputTypeError("weights of another shape need an axis")
-    if weights.ndim != len(axes) or not _is_alike(weights.shape, [x.shape[each] for each in axes]):
+    if shapes_differ(weights.shape, [x.shape[each] for each in axes]):
         raise ShapeError(
             f"weights of the shape {weights.shape} do not fit an array of {x.shape} along {axes}"
         )
     turned = transpose(weights, [axes.index(each) for each in sorted(axes)])
     others = tuple(k for k in range(x.ndim) if k not in axes)
     return broadcast_to(expand_dims(turned, others) if others else turned, tuple(x.shape))
-
-
-def _is_alike(given: Sequence[object], wanted: Sequence[object]) -> bool:
-    """True if sizes are the same, as far as they are known."""
-    return all(
-        a == b for a, b in zip(given, wanted, strict=True) if isinstance(a, int) and isinstance(b, int)
-    )
 
 
 @public("quantile")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
 from types import CodeType, FrameType
 from typing import NamedTuple, TypeAlias
 
+from onnxsmith.context import setting
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.records import NodeRecord, ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor
@@ -63,14 +64,9 @@ _FUNCTIONS = frozenset({"take", "take_along_axis"})
 _READS: ContextVar[Reads | None] = ContextVar("onnxsmith_reads", default=None)
 
 
-@contextmanager
-def collecting_reads(reads: Reads) -> Generator[None]:
+def collecting_reads(reads: Reads) -> AbstractContextManager[object]:
     """Marks in the block what the user's code reads."""
-    token = _READS.set(reads)
-    try:
-        yield
-    finally:
-        _READS.reset(token)
+    return setting(_READS, reads)
 
 
 def is_noted_read() -> bool:

@@ -23,6 +23,7 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import Condition, is_within, require, require_same
 from onnxsmith.numpy.sizes import Size, sized
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import shapes_differ
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
@@ -134,11 +135,7 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
     if any(each.ndim != given[0].ndim for each in given):
         raise ShapeError("all keys have one shape")
     for each in given:
-        if any(
-            a != b
-            for a, b in zip(each.shape, given[0].shape, strict=True)
-            if isinstance(a, int) and isinstance(b, int)
-        ):
+        if shapes_differ(each.shape, given[0].shape):
             raise ShapeError(f"all keys have one shape, and there are {given[0].shape} and {each.shape}")
     if given[0].ndim == 0:
         axis_of(axis, 1)  # as numpy, which counts one dimension here

@@ -29,6 +29,7 @@ from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, maske
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least, require_same
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import shapes_differ
 
 
 def mean_type(dtype: NumpyDType) -> NumpyDType:
@@ -289,11 +290,7 @@ def average(
 
 def _fits(x: Array, weights: Array, axes: Sequence[int]) -> bool:
     sizes = x.shape if weights.ndim == x.ndim else [x.shape[axis] for axis in axes]
-    return all(
-        mine == theirs
-        for mine, theirs in zip(weights.shape, sizes, strict=True)
-        if isinstance(mine, int) and isinstance(theirs, int)
-    )
+    return not shapes_differ(weights.shape, sizes)
 
 
 @recorded()

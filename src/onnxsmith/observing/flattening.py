@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.copying import Copier, resolved
 from onnxsmith.graphs.ir_types import array_to_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, values_read
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
 from onnxsmith.observing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
@@ -126,15 +126,9 @@ class Straight:
 
     def taken(self, step: Step) -> Iterator[ir.Value]:
         """The values that a step takes, also in bodies of a step that stayed whole; some may be other values by now."""
-        yield from (each for each in step.run.inputs if each is not None)
-        if step.run not in self.whole:
-            return
-        graphs = [each for graph in bodies_of(step.run) for each in (graph, *graph.subgraphs())]
-        own = {each for graph in graphs for node in graph for each in node.outputs}
-        own.update(each for graph in graphs for each in (*graph.inputs, *graph.initializers.values()))
-        for graph in graphs:
-            taken = (each for node in graph for each in node.inputs if each is not None)
-            yield from (each for each in (*taken, *graph.outputs) if each not in own)
+        if step.run in self.whole:
+            return values_read(step.run)
+        return (each for each in step.run.inputs if each is not None)
 
 
 class _Flattening:

@@ -107,6 +107,12 @@ def ints_attribute(node: ir.Node, name: str) -> tuple[int, ...] | None:
     return tuple(attribute.as_ints()) if _is(attribute, ir.AttributeType.INTS) else None
 
 
+def redirect(old: ir.Value, new: ir.Value | None) -> None:
+    """Let the nodes that read a value read another one."""
+    for use in old.uses():
+        use.node.replace_input_with(use.idx, new)
+
+
 def has_references(node: ir.Node) -> bool:
     """True if an attribute is that of the function around it, whose value only a call has."""
     return any(each.is_ref() for each in node.attributes.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -24,6 +24,7 @@ from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.model import Model, bound, isolated_runs
 from onnxsmith.graphs.report import PassedModel
+from onnxsmith.graphs.rewriting.scopes import nodes_of
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import Trial, Values, compared_constants, further_trials, trials
 from onnxsmith.passes.edits import CONVERSION, noted
@@ -94,7 +95,7 @@ def check_inputs(model: Model, given: bool | GivenInputs) -> None:
 
 def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) -> Verdict:
     """Run both and compare."""
-    drawn = next((node for node in _nodes(before) if is_random(node)), None)
+    drawn = next((node for node in nodes_of(read(before).ir) if is_random(node)), None)
     if drawn is not None:
         return Verdict(None, f"not verified: {drawn.op_type} '{drawn.name}' gives other numbers in every run")
     runs = _runs(before, given)
@@ -136,7 +137,11 @@ def _runs(model: Model, given: GivenInputs | None) -> list[_Run] | str:
                 continue
             found: list[_Run] = [(trial.inputs, first)]
             if by_name is None and _is_quick(run_each, trial.inputs, begun):
-                more = list(further_trials(model.inputs, trial, _ALLOWED, compared_constants(_nodes(model))))
+                more = list(
+                    further_trials(
+                        model.inputs, trial, _ALLOWED, compared_constants(nodes_of(read(model).ir))
+                    )
+                )
                 pairs = zip(more, run_each(more), strict=True)
                 # It does not run on all that can be tried.
                 found += [(each, result) for each, result in pairs if not isinstance(result, OnnxsmithError)]
@@ -305,12 +310,6 @@ def _names_apart(
         raise found
     results = zip(one.outputs, wanted, found, strict=True)
     return {port.name for port, left, right in results if compare(left, right, CONVERTED) is not None}
-
-
-def _nodes(model: Model) -> Iterator[ir.Node]:
-    held = read(model).ir
-    for graph in (held.graph, *(function.graph for function in held.functions.values())):
-        yield from graph.all_nodes()
 
 
 def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:

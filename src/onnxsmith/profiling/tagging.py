@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import onnx
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import FunctionKey, all_nodes, function_key, functions_of
 from onnxsmith.graphs.session_model import SessionModel
 
@@ -46,8 +47,7 @@ class Tags:
 
 def tagged(model: SessionModel) -> tuple[SessionModel, Tags]:
     """The same model under tagged names: the given one is not changed, and the weights are not copied."""
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model.proto)
+    proto = copied(model.proto)
     tagger = _Tagger(f"n{secrets.token_hex(4)}", functions_of(proto))
     tagger.graph(proto.graph, "", {}, ())
     functions = tagger.written()
@@ -73,8 +73,7 @@ class _Tagger:
         done: list[onnx.FunctionProto] = []
         while len(done) < len(self._shared):  # what a shared function calls may be shared, too
             key = list(self._shared)[len(done)]
-            copy = onnx.FunctionProto()
-            copy.CopyFrom(self._functions[key])
+            copy = copied(self._functions[key])
             self._function(copy, key, ())
             done.append(copy)
         return [*self._copies, *done]
@@ -107,8 +106,7 @@ class _Tagger:
             return
         self._copied_nodes += nodes
         self._copied_bytes += size
-        copy = onnx.FunctionProto()
-        copy.CopyFrom(function)
+        copy = copied(function)
         node.op_type = copy.name = f"{function.name}_{self.word}_{number}"
         self._copies.append(copy)
         self._function(copy, key, (*self.calls[number], self.addresses[number]))

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import onnx_ir as ir
 
+from onnxsmith.context import setting
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError, boundary
@@ -240,11 +241,8 @@ class RewriteRule:
                 for each, value in zip(parameters, values, strict=True)
                 if each.role == "tensor"
             }
-            token = _choices.set(choices)
-            try:
+            with setting(_choices, choices):
                 return self._pattern(operators, *values)
-            finally:
-                _choices.reset(token)
 
         def replacement(**found: Found) -> Results | None:
             given = {name: _as_attribute(attributes, name, value) for name, value in found.items()}

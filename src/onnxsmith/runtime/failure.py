@@ -214,12 +214,10 @@ def described_inputs(call: Call, inputs: Sequence[Any]) -> str:
     return ", ".join(shown) or "no inputs"
 
 
-def operator_failed(
-    call: Call, inputs: Sequence[Any], reason: str, help: str | None = None
-) -> OperatorFailedError:
+def operator_failed(call: Call, inputs: Sequence[Any], reason: str) -> OperatorFailedError:
     """The error for a call that a runtime can run in general, but not on these inputs."""
     return OperatorFailedError(
-        f"{call.op.qualified_name} cannot run on ({described_inputs(call, inputs)}): {reason}", help=help
+        f"{call.op.qualified_name} cannot run on ({described_inputs(call, inputs)}): {reason}"
     )
 
 

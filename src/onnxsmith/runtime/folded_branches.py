@@ -16,6 +16,7 @@ import onnx
 
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.branches import at_run_only
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
 from onnxsmith.graphs.rewriting.rewrite import PASS_NAME, Rewritten, noted_proto
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, opset_versions, plain_domain, value_names
@@ -40,8 +41,7 @@ def keep_from_folding(model: onnx.ModelProto) -> Rewritten:
     """
     if not _has_branches_in_bodies(model):
         return Rewritten(model)
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     work = _Work(FreshNames(value_names(model)))
     version = opset_versions(result.opset_import).get("", 1)
     work.top(result.graph.node, {each.name for each in result.graph.input}, version, (), is_body=False)

@@ -10,9 +10,9 @@ from collections.abc import Set
 import onnx
 
 from onnxsmith.graphs.function_bodies import body_of, function_of, schema_of
-from onnxsmith.graphs.rewriting.copies import replace_nodes
+from onnxsmith.graphs.rewriting.copies import copied, replace_nodes
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
+from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain, standard_version
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.schema import registry
 from onnxsmith.schema.same_meaning import range_of_meaning
@@ -26,11 +26,10 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
 
     Only bodies whose operators mean the same in the opset of the model are taken; model-local functions stay.
     """
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     local = {(function.domain, function.name) for function in model.functions}
     for count in range(_MOST_ROUNDS):
-        version = next((entry.version for entry in result.opset_import if entry.domain in ("", "ai.onnx")), 0)
+        version = standard_version(result.opset_import)
         inferred = inferred_graph(result)
         types = {info.name: info.type for info in (*inferred.input, *inferred.value_info, *inferred.output)}
         nodes: list[onnx.NodeProto] = []
@@ -72,9 +71,7 @@ def body_in_place(site: Site) -> bool:
 
 def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
     """True if each operator of a function body means in this opset what it means in the one that the body is of."""
-    written = next(
-        (entry.version for entry in function.opset_import if entry.domain in ("", "ai.onnx")), version
-    )
+    written = standard_version(function.opset_import, version)
     for node in all_nodes(function.node):
         op = None if plain_domain(node.domain) else registry.find("", node.op_type, written)
         if op is None:

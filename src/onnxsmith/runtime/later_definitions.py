@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import onnx
 from onnx import helper
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.schema import registry
 from onnxsmith.schema.same_meaning import range_of_meaning
@@ -44,8 +45,7 @@ def in_later_definitions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     version = max((each.since for each in changes.values()), default=entry.version)
     if not changes or not _mean_the_same(model, entry.version, version):
         return None
-    told = onnx.ModelProto()
-    told.CopyFrom(model)
+    told = copied(model)
     for position, node in enumerate(all_nodes(told.graph.node)):
         if position in changes:
             del node.attribute[:]

@@ -157,10 +157,9 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     return error
 
 
-def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = None) -> ModelSession:
+def load_on_onnxruntime(model: LoadableModel) -> ModelSession:
     """Load a model on ONNX Runtime as it is, without any other way around; raises what ONNX Runtime raises."""
-    session = make_session(_apart(model), current(), threads=threads_for(current()), optimize=True)
-    return _run_on(session, None, find_node)
+    return _run_on(make_session(_apart(model), current(), threads=threads_for(current())), None, None)
 
 
 def _apart(model: LoadableModel) -> SessionModel:

@@ -22,6 +22,7 @@ from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
 from onnxsmith.graphs.omitted_outputs import name_omitted
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
 from onnxsmith.graphs.rewriting.rewrite import PASS_NAME, ReadWeight, noted_proto
@@ -64,8 +65,7 @@ def hand_over(model: SessionModel) -> HandedOver:
     if not apart:
         return HandedOver(model.proto.SerializeToString(), {}, None)
     folder = _common_folder([weight.part for _, weight in apart if weight.part is not None])
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model.proto)  # the graph alone: the weights are not in it
+    proto = copied(model.proto)  # the graph alone: the weights are not in it
     values: dict[str, tuple[Array, OrtValue]] = {}
     for tensor, weight in SessionModel(proto, model.weights).apart():
         if folder is not None and weight.part is not None:
@@ -226,8 +226,7 @@ def _with_own_functions(model: SessionModel) -> tuple[SessionModel, tuple[Edit, 
     hidden = [key for key in functions_of(model.proto) if registry.versions(plain_domain(key[0]), key[1])]
     if not hidden:
         return model, ()
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model.proto)
+    proto = copied(model.proto)
     fresh = FreshNames(each.name for each in proto.functions)
     names = {key: fresh.after(key[1]) for key in hidden}
     calls: dict[FunctionKey, tuple[NodeNote, NodeNote]] = {}
@@ -252,14 +251,12 @@ def is_on_cpu(settings: Settings) -> bool:
     return all(name == CPU for name, _ in settings.providers)
 
 
-def make_session(
-    model: SessionModel, settings: Settings, *, threads: int, optimize: bool
-) -> onnxruntime_api.Session:
+def make_session(model: SessionModel, settings: Settings, *, threads: int) -> onnxruntime_api.Session:
     """A session of a model as it is; raises what ONNX Runtime raises."""
     refuse_past_measure(model.proto)
     operators = operators_of(model.proto)
     model = _with_all_outputs(model, operators)
-    return _make_session(model, operators, settings, threads=threads, optimize=optimize)
+    return _make_session(model, operators, settings, threads=threads, optimize=True)
 
 
 def _with_all_outputs(model: SessionModel, operators: Set[tuple[str, str]]) -> SessionModel:
@@ -316,8 +313,7 @@ def _with_own_seeds(model: SessionModel) -> SessionModel:
     A function that draws is copied for each call, so that two calls draw different numbers. Not a fact to be met in a
     model: one that is kept in a file would draw the same numbers in every process.
     """
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model.proto)
+    proto = copied(model.proto)
     functions = functions_of(proto)
     drawing = functions_that_use(functions, _RANDOM)
     names = FreshNames(name for _, name, _ in functions)
@@ -327,8 +323,7 @@ def _with_own_seeds(model: SessionModel) -> SessionModel:
         for node in all_nodes(nodes):
             key = function_key(node)
             if key in drawing:
-                copy = onnx.FunctionProto()
-                copy.CopyFrom(functions[key])
+                copy = copied(functions[key])
                 copy.name, copy.overload = names.after(copy.name), ""
                 node.op_type, node.overload = copy.name, ""
                 copies.append(copy)

@@ -16,6 +16,9 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
+from onnxsmith.graphs.rewriting.copies import copied
+from onnxsmith.graphs.rewriting.scopes import standard_version
+
 #: From here on `Clip` has its bounds as inputs, for all floats.
 _VERSION = 13
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
@@ -23,16 +26,12 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 
 def quicker(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model, or a copy with other operators in it."""
-    if (
-        max((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), default=0)
-        < _VERSION
-    ):
+    if standard_version(model.opset_import) < _VERSION:
         return model
     numbers = _numbers(model.graph)
     if not any(_names_number(each, numbers) for each in model.graph.node):
         return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     made = _Numbers(copy.graph)
     for node in copy.graph.node:
         if _names_number(node, numbers):

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.scopes import all_nodes, nodes_of_model
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
@@ -123,8 +124,7 @@ def _with_dense_constants(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with dense tensors in the place of sparse ones: operators of the evaluator do not take them."""
     if not any(_sparse_attributes(model)):
         return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     for attribute in _sparse_attributes(copy):
         dense = numpy_helper.from_array(dense_array(attribute.sparse_tensor))
         attribute.CopyFrom(helper.make_attribute("value", dense))

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import onnx
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
-from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
+from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, standard_version
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
@@ -170,8 +171,7 @@ _MOST_REPLACED = 8
 
 def _with_lower_versions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """The same model under the lowest versions that mean the same; None when they are the lowest."""
-    proto = onnx.ModelProto()
-    proto.CopyFrom(model)
+    proto = copied(model)
     versions.lower_opsets(proto)
     _lower_ir_version(proto)
     return None if _stamps(proto) == _stamps(model) else proto
@@ -220,8 +220,7 @@ def retold(
     if replaced:
         model = inlined_model(guarded(model, onnxruntime_api.version(), replaced), replaced)
     else:
-        copy = onnx.ModelProto()
-        copy.CopyFrom(model)
+        copy = copied(model)
         model = copy
     if newest is None:
         return model
@@ -239,7 +238,7 @@ def _missing(model: onnx.ModelProto, newest: int) -> set[str]:
     local = {(function.domain, function.name) for function in model.functions}
     missing: set[str] = set()
     for imports, nodes in _scopes(model):
-        version = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), 1)
+        version = standard_version(imports, 1)
         if version <= newest:
             continue
         for node in nodes:

@@ -5,7 +5,7 @@ Converts one schema at a time and asks onnx for one at a time; what is kept is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -65,15 +65,25 @@ def latest_version(domain: str) -> int | None:
 
 
 # onnx's own type information leaves out part of what a schema has, hence Any from here on.
-def convert(schema: Any) -> OperatorDef:
-    """One schema (an `onnx.defs.OpSchema`) as an operator definition."""
-    attributes = {name: _attribute(schema, each) for name, each in schema.attributes.items()}
+def convert(
+    schema: Any,
+    parameters: tuple[tuple[Parameter, ...], tuple[Parameter, ...]] | None = None,
+    read: Callable[[Any, Any], Attribute] | None = None,
+) -> OperatorDef:
+    """One schema (an `onnx.defs.OpSchema`) as an operator definition.
+
+    For schemas that others carry come inputs and outputs, and what reads an attribute; they say nothing of functions.
+    """
+    inputs, outputs = parameters or (_parameters(schema.inputs), _parameters(schema.outputs))
+    has_function = parameters is None and (schema.has_function or schema.has_context_dependent_function)
+    attribute = read or _attribute
+    attributes = {name: attribute(schema, each) for name, each in schema.attributes.items()}
     return OperatorDef(
         domain=schema.domain,
         name=schema.name,
         since_version=schema.since_version,
-        inputs=_parameters(schema.inputs),
-        outputs=_parameters(schema.outputs),
+        inputs=inputs,
+        outputs=outputs,
         attributes=MappingProxyType(dict(sorted(attributes.items()))),
         min_inputs=schema.min_input,
         max_inputs=schema.max_input,
@@ -81,7 +91,7 @@ def convert(schema: Any) -> OperatorDef:
         max_outputs=schema.max_output,
         doc=schema.doc or "",
         is_deprecated=schema.deprecated,
-        has_function=schema.has_function or schema.has_context_dependent_function,
+        has_function=has_function,
     )
 
 

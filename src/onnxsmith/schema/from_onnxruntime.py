@@ -9,11 +9,11 @@ import functools
 import importlib
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from onnxsmith.schema.definition import Attribute, AttributeType, OperatorDef, Option, Parameter
 from onnxsmith.schema.enumerations import CHECKED_ONNXRUNTIME, DTYPE_ATTRIBUTES, choices
+from onnxsmith.schema.from_onnx import convert as converted
 from onnxsmith.schema.from_onnx import default_value
 
 #: The domains of ONNX Runtime's own operators. The last two are what its optimizer rewrites graphs into.
@@ -42,21 +42,8 @@ def schemas() -> Mapping[str, Mapping[str, Mapping[int, Any]]]:
 
 def convert(schema: Any) -> OperatorDef:
     """One schema as an operator definition."""
-    attributes = {name: _attribute(schema, each) for name, each in schema.attributes.items()}
-    return OperatorDef(
-        domain=schema.domain,
-        name=schema.name,
-        since_version=schema.since_version,
-        inputs=_parameters(schema.inputs, schema.min_input),
-        outputs=_parameters(schema.outputs, schema.min_output),
-        attributes=MappingProxyType(dict(sorted(attributes.items()))),
-        min_inputs=schema.min_input,
-        max_inputs=schema.max_input,
-        min_outputs=schema.min_output,
-        max_outputs=schema.max_output,
-        doc=schema.doc or "",
-        is_deprecated=schema.deprecated,
-    )
+    inputs = _parameters(schema.inputs, schema.min_input)
+    return converted(schema, (inputs, _parameters(schema.outputs, schema.min_output)), _attribute)
 
 
 def _parameters(formals: Iterable[Any], least: int) -> tuple[Parameter, ...]:

@@ -8,11 +8,11 @@ named after the class; the node that calls it has the class, its parameters and 
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import sys
 from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.algorithms.named import unused
+from onnxsmith.context import setting
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
 from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
@@ -81,14 +82,9 @@ class Road(NamedTuple):
 _path: ContextVar[tuple[str, ...]] = ContextVar("names of the steps that lead here", default=())
 
 
-@contextlib.contextmanager
-def step(name: str) -> Generator[None]:
+def step(name: str) -> AbstractContextManager[object]:
     """Say under which name what is called inside is known to the user, for errors and the report."""
-    token = _path.set((*_path.get(), name))
-    try:
-        yield
-    finally:
-        _path.reset(token)
+    return setting(_path, (*_path.get(), name))
 
 
 def named_step(name: str, estimator: Fitted | str | None, method: str, x: Given) -> Any:

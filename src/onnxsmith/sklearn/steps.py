@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import cast
 
+from onnxsmith.context import setting
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.sklearn.values import Columns, Fitted, Given, Result, Structured, tensors_in
@@ -38,11 +39,8 @@ _noting: ContextVar[_Noted | None] = ContextVar("the steps that were noted", def
 def noting_steps() -> Generator[dict[int, StepValues]]:
     """Notes the inputs and results of the steps that are called inside, if they stand in the graph made here."""
     noted = _Noted(current_graph())
-    token = _noting.set(noted)
-    try:
+    with setting(_noting, noted):
         yield noted.steps
-    finally:
-        _noting.reset(token)
 
 
 def note_step(estimator: Fitted, method: str, given: Given, made: Result) -> None:

@@ -50,7 +50,7 @@ from onnxsmith.torch.target import Origin, current_target
 from onnxsmith.torch.untranslated import Failure
 from onnxsmith.torch.weights import as_array, identity, initializer_names
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, TensorType, describe_shape
+from onnxsmith.types.value_types import Dimension, TensorType, describe_shape, shapes_differ
 
 
 @final
@@ -304,10 +304,7 @@ def _twin(target: Target) -> OpOverload[..., Any] | None:
 def _check_shape(
     mine: tuple[Dimension, ...], theirs: tuple[Dimension, ...], overload: str, node: torch.fx.Node
 ) -> None:
-    is_wrong = len(mine) != len(theirs) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(mine, theirs, strict=True)
-    )
-    if is_wrong:
+    if shapes_differ(mine, theirs):
         raise TranslationError(
             f"the translation of {overload} gives shape {describe_shape(mine)} where torch has "
             f"{describe_shape(theirs)}",

@@ -13,6 +13,7 @@ import torch
 from torch.fx.node import Argument as FxArgument
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.context import setting
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import ExportError
@@ -136,8 +137,7 @@ class Interpreter:
         dispatcher = self.dispatcher
         span = span_of(node)
         dispatcher.enter(node, module_scope(node), stored(span))
-        token = STATEMENT.set(span)
-        try:
+        with setting(STATEMENT, span):
             if numbers.is_python_function(target):
                 value = numbers.compute(target, args, kwargs)
                 is_number = isinstance(value, Number)
@@ -145,8 +145,6 @@ class Interpreter:
             result = dispatcher.call(node, target, args, kwargs)
             if NO_GRADIENT in node.meta:
                 result = self._without_gradient(node, target, args, result)
-        finally:
-            STATEMENT.reset(token)
         self._rename(node, target, result)
         return result
 

@@ -5,13 +5,13 @@ Nodes know which calls of modules they were made in. Only the criterion is here;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.graphs.notes import notes_of
-from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.graphs.rewriting.scopes import inner_nodes
 from onnxsmith.passes import outlining
 from onnxsmith.torch.module_calls import Calls, ModuleCall
 
@@ -68,7 +68,7 @@ def _leave_out_shared_sizes(nodes: Sequence[ir.Node], calls: dict[ir.Node, Calls
     A size is computed where it is first needed, and used everywhere: it does not belong to the first layer.
     """
     sizes = [node for node in nodes if calls[node] and all(map(_is_size, node.outputs))]
-    around = {inner: node for node in nodes for inner in _nodes_inside(node)}
+    around = {inner: node for node in nodes for inner in inner_nodes(node)}
     reads = {node: _sources(node, calls) for node in sizes}
     for depth in range(max((len(calls[node]) for node in sizes), default=0)):
         for node in _shared(sizes, calls, depth, around):
@@ -94,7 +94,7 @@ def _shared(
 
 def _sources(node: ir.Node, calls: Mapping[ir.Node, Calls]) -> list[ir.Node]:
     """The nodes of the graph that make what a node reads, in its subgraphs too."""
-    values = [*node.inputs, *(value for inner in _nodes_inside(node) for value in inner.inputs)]
+    values = [*node.inputs, *(value for inner in inner_nodes(node) for value in inner.inputs)]
     producers = (None if value is None else value.producer() for value in values)
     return [each for each in producers if each is not None and each in calls]
 
@@ -105,8 +105,3 @@ def _is_size(value: ir.Value) -> bool:
         and value.shape is not None
         and len(value.shape) <= 1
     )
-
-
-def _nodes_inside(node: ir.Node) -> Iterator[ir.Node]:
-    for graph in bodies_of(node):
-        yield from graph.all_nodes()

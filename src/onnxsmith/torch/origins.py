@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Generator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
 import torch
 
 from onnxsmith.claims import is_live
+from onnxsmith.context import setting
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.source import Span
 
@@ -42,14 +42,9 @@ def span_of(node: torch.fx.Node) -> Span | None:
 _traced_here: ContextVar[bool] = ContextVar("onnxsmith_torch_traced_here", default=False)
 
 
-@contextlib.contextmanager
-def traced_here(is_so: bool) -> Generator[None]:
+def traced_here(is_so: bool) -> AbstractContextManager[object]:
     """Say whether the stack traces of the program at hand are of this process, and not what a file claims."""
-    token = _traced_here.set(is_so)
-    try:
-        yield
-    finally:
-        _traced_here.reset(token)
+    return setting(_traced_here, is_so)
 
 
 def _read(trace: str, is_traced_here: bool) -> Span | None:

@@ -20,7 +20,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import ExportError
-from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_from_user
 from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
 from onnxsmith.torch.origins import is_torch_file
 
@@ -156,7 +156,7 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
             help="a tuple, list or dict of tensors has its like; of other containers, what torch flattens them to",
         )
     if not any(each in text for each in _ABOUT_SIZES):
-        if _is_raised_by_user(error.__traceback__):
+        if is_from_user(error.__traceback__):
             return None
         if is_of_derivative(error):
             # An AttributeError is about what torch itself is written in.
@@ -205,13 +205,6 @@ def place_of(traceback: TracebackType | None) -> Span | None:
             found = Span(code.co_filename, line, 0, line, 0, code.co_name)
         traceback = traceback.tb_next
     return found
-
-
-def _is_raised_by_user(traceback: TracebackType | None) -> bool:
-    """True if the line that raised is neither torch's nor another library's."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)
 
 
 def _first_paragraph(text: str) -> str:

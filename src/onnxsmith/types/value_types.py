@@ -10,7 +10,7 @@ import operator
 import re
 import types
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -344,6 +344,18 @@ def scalar_help(dtype: DType | None = None) -> str:
     """The help for whoever annotates a scalar, without brackets, and wants more dimensions."""
     name = "FLOAT" if dtype is None else dtype.name
     return f"{name} without brackets is a scalar: {name}['N'] is a vector, and {name}[...] has any shape"
+
+
+def sizes_differ(one: Hashable, other: Hashable) -> bool:
+    """True if two sizes are known, and are not the same."""
+    return isinstance(one, int) and isinstance(other, int) and one != other
+
+
+def shapes_differ(one: Collection[Hashable] | None, other: Collection[Hashable] | None) -> bool:
+    """True if two shapes are known, and are of other ranks, or have a size that is known to be another."""
+    if one is None or other is None:
+        return False
+    return len(one) != len(other) or any(map(sizes_differ, one, other))
 
 
 def describe_shape(shape: Shape) -> str:

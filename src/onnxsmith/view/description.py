@@ -6,16 +6,16 @@ stand in is `boxes`'s, what a weight holds `statistics`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import cast
 
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 from onnxsmith.view.attribute_texts import attribute_text, constant_of, summary_of
@@ -174,13 +174,13 @@ class Description:
         self.nodes.append(made)
         self.by_address[address] = number
         self.numbers[node] = number
-        for name, attribute in node.attributes.items():
-            inner = list(_graphs_of(name, attribute))
-            for called, body in inner:
-                index = self._graph(body, "body", f"{address}.{called}.", imports)
-                made.bodies.append(Body(_text(called), index))
-            if not inner:
-                made.attributes.append((_text(name), attribute_text(attribute)))
+        bodies = list(named_bodies(node))
+        for _, called, body in bodies:
+            index = self._graph(body, "body", f"{address}.{called}.", imports)
+            made.bodies.append(Body(_text(called), index))
+        named = {name for name, _, _ in bodies}
+        for name in [each for each in node.attributes if each not in named]:
+            made.attributes.append((_text(name), attribute_text(node.attributes[name])))
         made.summary = summary_of(node)
         made.metadata = self._metadata(node)
         self._fold(node, made, held)
@@ -224,17 +224,6 @@ class Description:
             self._metadata_left -= len(shown)
             result.append((_text(key), shown))
         return result
-
-
-def _graphs_of(name: str, attribute: ir.Attr) -> Iterator[tuple[str, ir.Graph]]:
-    """The graphs of an attribute, with what an address calls them."""
-    if attribute.is_ref():
-        return
-    if attribute.type == ir.AttributeType.GRAPH:
-        yield name, cast(ir.Graph, attribute.value)
-    elif attribute.type == ir.AttributeType.GRAPHS:
-        for position, graph in enumerate(cast("Sequence[ir.Graph]", attribute.value)):
-            yield f"{name}[{position}]", graph
 
 
 def _text(text: str, most: int = LONGEST_NAME) -> str:

@@ -55,6 +55,10 @@ from onnxsmith.types.annotations import AttributeAnnotation
         (np.float32([[1], [1]]), np.float32([1, 1]), False),
         (np.float32(1), 1.0, False),
         (1.0, np.float64(1), True),
+        (float("nan"), float("nan"), True),
+        (np.float32([np.nan]), np.float32([np.nan]), True),
+        (0.0, -0.0, False),
+        (np.float32([0.0]), np.float32([-0.0]), False),
     ],
 )
 def test_attributes_with_one_value(one: object, other: object, wanted: bool) -> None:

@@ -28,7 +28,7 @@ from onnxsmith.algorithms.linalg.matrices import (
 )
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
-from onnxsmith.algorithms.values import cast, converted, filled, int64s, rank_of
+from onnxsmith.algorithms.values import cast, converted, filled, int64s, rank_of, transposed
 from onnxsmith.types.dtypes import DType
 
 #: The growth that an exchange may cost, the same for blocks of one and of two.
@@ -50,14 +50,9 @@ def _exchanged(
     """Rows (and columns) a and b in each other's places."""
     source = op.Where(op.Equal(rows, a), b, op.Where(op.Equal(rows, b), a, rows))
     for axis in axes:
-        places = op.Expand(source if axis == -2 else _turned_indices(source), shape)
+        places = op.Expand(source if axis == -2 else transposed(source), shape)
         z = Field(*[op.GatherElements(part, places, axis=rank_of(part) + axis) for part in z.parts()])
     return z
-
-
-def _turned_indices(column_: Tensor) -> Tensor:
-    rank = rank_of(column_)
-    return op.Transpose(column_, perm=[*range(rank - 2), rank - 1, rank - 2])
 
 
 def _most(weight: Tensor) -> Tensor:

@@ -37,6 +37,7 @@ from onnxsmith.algorithms.values import (
     least,
     rank_of,
     sizes_of,
+    transposed,
 )
 from onnxsmith.types.dtypes import DType
 
@@ -112,8 +113,7 @@ def factored(a: Field, pivot: bool = True) -> Factors:
 def exchange_matrix(order: Tensor, count: Size) -> Tensor:
     """P of A = P L U: its column k is where row k of the factors' product goes."""
     hits = op.Equal(order, column_numbers(count))  # row k has a one where the original row was
-    rank = rank_of(order)
-    return op.Transpose(converted(hits, DType.DOUBLE), perm=[*range(rank - 2), rank - 1, rank - 2])
+    return transposed(converted(hits, DType.DOUBLE))
 
 
 def unpacked(factors: Field) -> tuple[Field, Field]:
@@ -159,9 +159,7 @@ def solved_with(factors: Field, pivots: Tensor, b: Field, *, adjoint: bool = Fal
 
 def _inverse_order(order: Tensor, count: Size) -> Tensor:
     hits = op.Equal(order, column_numbers(count))
-    rank = rank_of(order)
-    turned = op.Transpose(converted(hits, DType.INT32), perm=[*range(rank - 2), rank - 1, rank - 2])
-    return op.ArgMax(turned, axis=rank - 1, keepdims=1)
+    return op.ArgMax(transposed(converted(hits, DType.INT32)), axis=rank_of(order) - 1, keepdims=1)
 
 
 @algorithm(name="solve", has_gradient=True)

@@ -14,13 +14,13 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.algorithms.values import (
     Size,
-    cast,
     constant,
     converted,
     expand,
     filled,
     int64s,
     least,
+    numbers_until,
     rank_of,
     sizes_of,
 )
@@ -40,7 +40,7 @@ def numbers(count: Size) -> TensorOrArray:
     """0, 1, … as a vector."""
     if isinstance(count, int):
         return np.arange(count)
-    return op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1))
+    return numbers_until(count)
 
 
 def row_numbers(count: Size) -> TensorOrArray:

@@ -27,7 +27,7 @@ from onnxsmith.core.semantics.index_slices import gather
 from onnxsmith.core.value import Array, Operand, TensorOrArray, TensorValue
 from onnxsmith.errors import TensorIndexError, UnknownRankError
 from onnxsmith.schema.inference import symbolic
-from onnxsmith.types.value_types import Dimension, Shape, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape, sizes_differ
 
 
 class Gathered(NamedTuple):
@@ -52,7 +52,7 @@ def check_mask(mask: Mask, axis: int, shape: Shape) -> None:
     """Refuse a mask that certainly does not have the sizes of the dimensions it covers."""
     for offset, size in enumerate(mask.shape):
         covered = shape[axis + offset]
-        if isinstance(size, int) and isinstance(covered, int) and size != covered:
+        if sizes_differ(size, covered):
             raise TensorIndexError(
                 f"the mask of shape {describe_shape(mask.shape)} does not fit: dimension {axis + offset} "
                 f"of the tensor has size {covered}, the mask's has {size}"

@@ -1,4 +1,4 @@
-"""Copies of nodes and functions of protos: nodes in another graph, and functions that take the place of others.
+"""Copies of protos: of any as it is, nodes in another graph, and functions that take the place of others.
 
 For nodes of onnx-ir see `graphs.copying`.
 """
@@ -6,8 +6,10 @@ For nodes of onnx-ir see `graphs.copying`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableSequence
+from typing import TypeVar
 
 import onnx
+from google.protobuf.message import Message
 
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
@@ -17,6 +19,15 @@ from onnxsmith.graphs.rewriting.scopes import (
     nodes_of_model,
     reached,
 )
+
+P = TypeVar("P", bound=Message)
+
+
+def copied(proto: P) -> P:
+    """A copy of a proto, which may be changed."""
+    made = type(proto)()
+    made.CopyFrom(proto)
+    return made
 
 
 def copied_nodes(
@@ -32,8 +43,7 @@ def copied_nodes(
     """
     copies: list[onnx.NodeProto] = []
     for node in nodes:
-        copy = onnx.NodeProto()
-        copy.CopyFrom(node)
+        copy = copied(node)
         for field in (copy.input, copy.output):
             field[:] = [names[each] if each in names else (prefix + each if each else "") for each in field]
         if attributes is not None and any(each.ref_attr_name for each in node.attribute):
@@ -57,7 +67,7 @@ def copied_nodes(
 def replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Iterable[onnx.NodeProto]) -> None:
     """Let a graph or function have these nodes, some of which may be its own."""
     # Copies first: emptying the field frees the protos that are still in it.
-    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
+    copies = [copied(each) for each in nodes]
     del field[:]
     field.extend(copies)
 
@@ -78,7 +88,7 @@ def take_places(model: onnx.ModelProto, copies: Mapping[FunctionKey, str]) -> No
         own = names.get((function.domain, function.name))
         if own is not None and not function.overload:
             function.name, function.overload = own
-        kept.append(onnx.FunctionProto.FromString(function.SerializeToString()))
+        kept.append(copied(function))
     del model.functions[:]
     model.functions.extend(kept)
     for node in nodes_of_model(model):

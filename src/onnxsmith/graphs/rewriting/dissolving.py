@@ -11,7 +11,7 @@ import onnx
 from onnx import helper
 
 from onnxsmith.graphs.function_bodies import body_of
-from onnxsmith.graphs.rewriting.copies import replace_nodes
+from onnxsmith.graphs.rewriting.copies import copied, replace_nodes
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     all_nodes,
@@ -41,13 +41,11 @@ def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     versions = _joined_versions(model)
     if versions is None:
         return None
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = copied(model)
     flat: dict[FunctionKey, onnx.FunctionProto] = {}
     places = _Places(_unused_prefix(model))
     for key in order:
-        copy = onnx.FunctionProto()
-        copy.CopyFrom(functions[key])
+        copy = copied(functions[key])
         places.fill(copy.node, flat)
         flat[key] = copy
     places.fill(result.graph.node, flat)

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, shape_inference
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, nodes_of_model, plain_domain
 from onnxsmith.schema.einsum_equation import read_equation
 
@@ -60,8 +61,7 @@ def _key(node: onnx.NodeProto) -> tuple[str, str]:
 
 
 def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     for size in list(_negative_sizes(copy)):
         size.Clear()  # older writers say -1 for a dynamic size
     defaults = _defaults(copy)
@@ -199,8 +199,7 @@ def size_below_zero(model: onnx.ModelProto) -> tuple[str, int] | None:
 
 def _without_slices(model: onnx.ModelProto, places: Set[int]) -> onnx.ModelProto:
     """The model with slices whose ends nothing knows, so that inference finds their rank alone."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     for place, node in enumerate(nodes_of_model(copy)):
         if place in places:
             node.input[1] = node.input[2] = _UNKNOWN

@@ -16,7 +16,7 @@ from onnx import helper
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origin_keys import SOURCE_KEY
-from onnxsmith.graphs.rewriting.copies import copied_nodes, replace_nodes, take_places
+from onnxsmith.graphs.rewriting.copies import copied, copied_nodes, replace_nodes, take_places
 from onnxsmith.graphs.rewriting.emitter import EMITTED_DOMAINS, Emitter, FreshNames
 from onnxsmith.graphs.rewriting.followed_sizes import can_follow_sizes
 from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
@@ -117,8 +117,7 @@ class _Run:
         self._copies: dict[tuple[FunctionKey, bytes], onnx.FunctionProto | None] = {}
 
     def result(self) -> Rewritten:
-        model = onnx.ModelProto()
-        model.CopyFrom(self._given)
+        model = copied(self._given)
         inferred = _Inferred(
             functools.partial(inferred_graph, self._given, believes_shapes=self.believes_shapes)
         )
@@ -270,8 +269,7 @@ class _Run:
 
         The inputs of `call` say which are "fixed": those that follow from constants.
         """
-        copy = onnx.FunctionProto()
-        copy.CopyFrom(self._functions[key])
+        copy = copied(self._functions[key])
         given = {each.name: each for each in copy.attribute_proto}
         given.update((each.name, each) for each in call.attribute)
         replace_nodes(copy.node, copied_nodes(copy.node, {}, given))
@@ -367,8 +365,7 @@ def inferred_graph(
 
 def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model without the shapes that it declares of values inside it."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     waiting = [copy.graph]
     while waiting:
         graph = waiting.pop()

@@ -45,16 +45,28 @@ def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
             yield from attribute.graphs
 
 
+def graphs_of_proto(model: onnx.ModelProto) -> list[onnx.GraphProto | onnx.FunctionProto]:
+    """Every graph of a model, and every function, which has nodes like one."""
+    found: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]
+    for here in found:  # which grows
+        for node in here.node:
+            found += inner_graphs(node)
+    return found
+
+
+def names_around(node: onnx.NodeProto) -> set[str]:
+    """The names of values that a node's bodies read from around it."""
+    return {name for graph in inner_graphs(node) for name in outer_names(graph)}
+
+
 def outer_names(graph: onnx.GraphProto) -> set[str]:
     """The names of values around a graph that it reads, or gives back."""
     read = {each.name for each in graph.output}
     own = {each.name for each in (*graph.input, *graph.initializer)}
     own.update(each.values.name for each in graph.sparse_initializer)
     for node in graph.node:
-        read.update(node.input)
+        read.update(node.input, names_around(node))
         own.update(node.output)
-        for inner in inner_graphs(node):
-            read |= outer_names(inner)
     return read - own - {""}
 
 
@@ -85,26 +97,24 @@ def operators_of(model: onnx.ModelProto) -> set[tuple[str, str]]:
 
 def value_names(model: onnx.ModelProto) -> Iterator[str]:
     """The name of every value of a model, its functions' included."""
-    waiting = [model.graph]
-    for function in model.functions:
-        yield from function.input
-        for node in function.node:
-            yield from node.output
-            waiting.extend(inner_graphs(node))
-    while waiting:
-        graph = waiting.pop()
-        for named in (*graph.input, *graph.initializer):
-            yield named.name
-        for sparse in graph.sparse_initializer:
-            yield sparse.values.name
+    for graph in graphs_of_proto(model):
+        if isinstance(graph, onnx.FunctionProto):
+            yield from graph.input
+        else:
+            sparse = (each.values for each in graph.sparse_initializer)
+            yield from (named.name for named in (*graph.input, *graph.initializer, *sparse))
         for node in graph.node:
             yield from node.output
-            waiting.extend(inner_graphs(node))
 
 
 def opset_versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     """Version by domain."""
     return {plain_domain(entry.domain): entry.version for entry in imports}
+
+
+def standard_version(imports: Iterable[onnx.OperatorSetIdProto], otherwise: int = 0) -> int:
+    """The version of the standard domain."""
+    return opset_versions(imports).get("", otherwise)
 
 
 def function_key(node: onnx.NodeProto) -> FunctionKey:
@@ -156,6 +166,40 @@ def bodies_of(node: ir.Node, *, by_name: bool = False) -> Iterator[ir.Graph]:
             yield from attribute.as_graphs()
 
 
+def named_bodies(node: ir.Node) -> Iterator[tuple[str, str, ir.Graph]]:
+    """The same with the attribute of each, and what an address calls it, which counts those of a list."""
+    for name, attribute in node.attributes.items():
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield name, name, attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from ((name, f"{name}[{k}]", each) for k, each in enumerate(attribute.as_graphs()))
+
+
+def own_values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """The values that a graph itself has, each once: inputs, initializers, what its nodes give."""
+    yield from dict.fromkeys((*graph.inputs, *graph.initializers.values()))
+    for node in graph:
+        yield from node.outputs
+
+
+def captured(graph: ir.Graph) -> Iterator[ir.Value]:
+    """The values around a graph that it reads, or gives back, once for each use; inner graphs included."""
+    inside = list(graphs_of(graph))
+    own = {value for each in inside for value in own_values(each)}
+    for each in inside:
+        read = (value for node in each for value in node.inputs)
+        yield from (value for value in (*read, *each.outputs) if value is not None and value not in own)
+
+
+def values_read(node: ir.Node) -> Iterator[ir.Value]:
+    """The values that a node reads, and those that its bodies take from around it, once for each use."""
+    yield from (each for each in node.inputs if each is not None)
+    for graph in bodies_of(node):
+        yield from captured(graph)
+
+
 def inner_nodes(node: ir.Node) -> Iterator[ir.Node]:
     """The nodes of all graphs inside a node."""
     return (each for graph in bodies_of(node) for each in graph.all_nodes())
@@ -175,6 +219,11 @@ def called_functions(
 def roots_of(model: ir.Model) -> list[ir.Graph]:
     """The graph of a model and those of its functions: all nodes are in them, or in graphs inside."""
     return [model.graph, *(each.graph for each in model.functions.values())]
+
+
+def nodes_of(model: ir.Model) -> Iterator[ir.Node]:
+    """All nodes of a model, those of its functions and of bodies included."""
+    return (node for root in roots_of(model) for node in root.all_nodes())
 
 
 def graphs_of(graph: ir.Graph) -> Iterator[ir.Graph]:
@@ -199,6 +248,20 @@ def named_outputs(node: ir.Node) -> list[ir.Value]:
     while len(outputs) > 1 and not outputs[-1].name:
         outputs.pop()
     return outputs
+
+
+def required_inputs(graph: ir.Graph) -> list[ir.Value]:
+    """The inputs that have no default."""
+    return [value for value in graph.inputs if value.name not in graph.initializers]
+
+
+def numeric_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+    """The initializers of all graphs of a model, text left out."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            tensor = value.const_value
+            if tensor is not None and tensor.dtype != ir.DataType.STRING:
+                yield value, tensor
 
 
 def held_tensor(value: ir.Value) -> ir.TensorProtocol | None:

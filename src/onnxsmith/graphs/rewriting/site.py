@@ -10,6 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
 from onnxsmith.schema import registry
@@ -320,8 +321,7 @@ class Site:
         changed: Mapping[str, int | float | str | Sequence[int]] | None = None,
     ) -> onnx.NodeProto:
         """Emit the node again with other inputs, outputs or attributes."""
-        copy = onnx.NodeProto()
-        copy.CopyFrom(self.node)
+        copy = copied(self.node)
         copy.input[:] = inputs
         if outputs is not None:
             copy.output[:] = outputs

@@ -19,6 +19,7 @@ from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
 from onnxsmith.numpy.ufuncs import products
+from onnxsmith.types.value_types import sizes_differ
 
 
 @public("dot")
@@ -119,7 +120,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
         raise AttributeValueError("axes names as many dimensions of one array as of the other")
     for k, each in zip(mine, theirs, strict=True):
         left, right = x.shape[k], y.shape[each]
-        if isinstance(left, int) and isinstance(right, int) and left != right:
+        if sizes_differ(left, right):
             raise ShapeError(f"dimension {k} has size {left}, and dimension {each} of the other size {right}")
         require_same(left, right, ValueError("shape-mismatch for sum"))
     rows = [k for k in range(x.ndim) if k not in mine]

@@ -17,6 +17,7 @@ from onnxsmith.numpy.conversions import array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.requirements import require, require_same
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import sizes_differ
 
 FLOAT32: NumpyDType = np.dtype(np.float32)
 
@@ -40,7 +41,7 @@ def matrices(x: ArrayLike, *, square: bool = False) -> Array:
     if array.ndim < 2:
         raise ShapeError(f"a matrix has two dimensions, and this array has {array.ndim}")
     rows, columns = array.shape[-2], array.shape[-1]
-    if square and isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+    if square and sizes_differ(rows, columns):
         raise ShapeError(f"the matrices have {rows} rows and {columns} columns, and have to be square")
     if square and not (isinstance(rows, int) and isinstance(columns, int)):
         require_same(rows, columns, np.linalg.LinAlgError("Last 2 dimensions of the array must be square"))

@@ -33,6 +33,7 @@ from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import sizes_differ
 
 
 class SlogdetResult(NamedTuple):
@@ -74,7 +75,7 @@ def solve(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     if b.ndim == 0:
         raise ShapeError("the right side of a system of equations has a dimension at least")
     rows, given = a.shape[-1], b.shape[-1 if is_vector else -2]
-    if isinstance(rows, int) and isinstance(given, int) and rows != given:
+    if sizes_differ(rows, given):
         raise ShapeError(f"{rows} equations have no right side of {given} rows")
     require_same(
         rows, given, ValueError("the right side has another number of rows than there are equations")
@@ -190,7 +191,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
     shape = cast("tuple[Size, ...]", tuple(array.shape))
     inside = shape[right.ndim :] if right.ndim else shape
     rows, columns = product(shape[: right.ndim]), product(inside)
-    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+    if sizes_differ(rows, columns):
         raise ShapeError(f"there are {rows} equations for {columns} numbers")
     found = solve(reshape(array, (rows, columns), copy=True), reshape(right, -1, copy=True))
     return reshape(found, inside, copy=True)

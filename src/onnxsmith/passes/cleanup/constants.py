@@ -14,7 +14,7 @@ from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS
 from onnxsmith.graphs.rewriting.scopes import graphs_of, reached
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
-from onnxsmith.passes.values import is_read
+from onnxsmith.passes.values import is_read, redirect
 
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
@@ -61,8 +61,7 @@ def lift_constants(edit: Editor) -> int:
         if node.graph is edit.model.graph:
             edit.release_name(old)
         value = edit.shared_constant(tensor, name)
-        for use in old.uses():
-            use.node.replace_input_with(use.idx, value)
+        redirect(old, value)
         edit.gone.add(node)
         edit.log.add(Edit(edit.pass_name, "constant as an initializer", (note,), (), value.name))
         count += 1
@@ -80,8 +79,7 @@ def lift_initializers(edit: Editor) -> int:
             if value.is_graph_output() or value.is_graph_input() or value.const_value is None:
                 continue
             lifted = edit.shared_constant(value.const_value, name)
-            for use in value.uses():
-                use.node.replace_input_with(use.idx, lifted)
+            redirect(value, lifted)
             del graph.initializers[name]
             count += 1
     return count
@@ -99,8 +97,7 @@ def share_constants(edit: Editor) -> int:
         first = seen.setdefault(VALUE_NUMBER.tensor(tensor), value)
         if first is value:
             continue
-        for use in value.uses():
-            use.node.replace_input_with(use.idx, first)
+        redirect(value, first)
         del graph.initializers[name]
         count += 1
     return count

@@ -7,7 +7,7 @@ import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns
-from onnxsmith.passes.values import fixed_shape, is_read, made_by
+from onnxsmith.passes.values import fixed_shape, is_read, made_by, redirect
 
 
 def loop_without_turns(at: Attempt) -> Outcome:
@@ -58,9 +58,7 @@ def _smaller_loop(at: Attempt, body: ir.Graph, dropped: set[int]) -> dict[int, i
     node = at.node
     for place in dropped:
         if place + 2 < len(node.inputs):
-            inside, outside = body.inputs[2 + place], node.inputs[2 + place]
-            for use in inside.uses():
-                use.node.replace_input_with(use.idx, outside)
+            redirect(body.inputs[2 + place], node.inputs[2 + place])
     # The body goes over to the new node: what stays with the old one is taken apart.
     attributes = dict(node.attributes)
     del node.attributes["body"]

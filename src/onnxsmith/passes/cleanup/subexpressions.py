@@ -10,6 +10,7 @@ from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.identity import value_number
 from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.values import redirect
 
 
 def share_nodes(edit: Editor) -> int:
@@ -42,8 +43,7 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
         if any(each.is_graph_output() for each in node.outputs):
             continue  # it is an output of its own
         for old, new in zip(node.outputs, first.outputs, strict=True):
-            for use in old.uses():
-                use.node.replace_input_with(use.idx, new)
+            redirect(old, new)
         removed = tuple(edit.remove([node]).notes)
         edit.log.add(Edit(edit.pass_name, "common subexpression", removed, (), first.outputs[0].name))
         count += 1

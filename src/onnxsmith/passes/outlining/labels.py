@@ -10,8 +10,7 @@ from collections.abc import Hashable
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import EXACT, OUTSIDE
-
-_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+from onnxsmith.passes.values import has_graphs, has_references
 
 
 class Labels:
@@ -35,9 +34,8 @@ class Labels:
         """True if a node has no graphs inside, and says nothing that holds in its place alone."""
         found = self._plain.get(node)
         if found is None:
-            found = not getattr(node, "device_configurations", None) and not any(
-                each.is_ref() or each.type in _GRAPHS for each in node.attributes.values()
-            )
+            is_tied = bool(getattr(node, "device_configurations", None)) or has_references(node)
+            found = not (is_tied or has_graphs(node))
             self._plain[node] = found
         return found
 

@@ -7,6 +7,7 @@ from collections.abc import MutableMapping
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, Dimension, TensorType
 
 
@@ -58,11 +59,4 @@ def contradiction(wanted: AnyValueType, found: AnyValueType) -> str | None:
     if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
         is_same = type(wanted) is type(found) or UNKNOWN_TENSOR in (wanted, found)
         return None if is_same else f"is {found.described}, not {wanted.described}"
-    is_other_dtype = None not in (wanted.dtype, found.dtype) and wanted.dtype is not found.dtype
-    is_other_shape = False
-    if wanted.shape is not None and found.shape is not None:
-        is_other_shape = len(wanted.shape) != len(found.shape) or any(
-            isinstance(left, int) and isinstance(right, int) and left != right
-            for left, right in zip(wanted.shape, found.shape, strict=True)
-        )
-    return f"is {found.described}, not {wanted.described}" if is_other_dtype or is_other_shape else None
+    return f"is {found.described}, not {wanted.described}" if contradict(wanted, found) else None

@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.agreement import Tolerance, as_wide, disagreeing
+from onnxsmith.graphs.elements import differing
 from onnxsmith.passes.cleanup.constants import constant_tensor
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.pattern import Literal
@@ -70,7 +72,7 @@ def is_same(literal: Literal, found: Array) -> bool:
         return (
             expected.dtype == found.dtype
             and expected.shape == found.shape
-            and bool(np.array_equal(expected, found, equal_nan=_is_float(found)))
+            and not differing(expected.reshape(-1), found.reshape(-1)).any()
         )
     if expected.ndim and expected.shape != found.shape:
         return False
@@ -80,11 +82,8 @@ def is_same(literal: Literal, found: Array) -> bool:
         return False
     if not _is_float(found):
         return expected.reshape(-1).tolist() == found.reshape(-1).tolist()
-    wanted, given = expected.astype(np.float64).reshape(-1), found.astype(np.float64).reshape(-1)
-    allowed = _STEPS * _precision(found) * np.abs(wanted)
-    with np.errstate(invalid="ignore"):
-        close = (wanted == given) | (np.abs(wanted - given) <= allowed) | (np.isnan(wanted) & np.isnan(given))
-    return bool(np.all(close))
+    wanted, given = as_wide(expected).reshape(-1), as_wide(found).reshape(-1)
+    return not disagreeing(wanted, given, Tolerance(own=_STEPS * _precision(found))).any()
 
 
 def captured_value(kind: AttributeAnnotation, found: Array) -> object | None:

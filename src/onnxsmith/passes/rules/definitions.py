@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import value_key
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Editor
@@ -122,16 +123,13 @@ def _default(first: OperatorDef, second: OperatorDef, name: str) -> object:
 def is_equal(expected: object, actual: object) -> bool:
     """True if two attributes have one value."""
     expected, actual = _normal(expected), _normal(actual)
-    if isinstance(expected, np.ndarray) or isinstance(actual, np.ndarray):
-        left, right = np.asarray(cast(Any, expected)), np.asarray(cast(Any, actual))
-        return left.dtype == right.dtype and left.shape == right.shape and bool(np.array_equal(left, right))
     if isinstance(expected, tuple) and isinstance(actual, tuple):
         left, right = cast("tuple[object, ...]", expected), cast("tuple[object, ...]", actual)
         return len(left) == len(right) and all(map(is_equal, left, right))
     if isinstance(expected, float) and isinstance(actual, int | float):
         # A file keeps 32 bits of a float.
-        return bool(np.float32(expected) == np.float32(actual))
-    return type(cast(object, expected)) is type(actual) and expected == actual
+        return value_key(np.float32(expected)) == value_key(np.float32(actual))
+    return value_key(cast(object, expected)) == value_key(actual)
 
 
 def _normal(value: object) -> object:

@@ -15,7 +15,7 @@ from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
-from onnxsmith.graphs.rewriting.scopes import called_functions
+from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.rules.applying import Application
@@ -148,7 +148,7 @@ class _Leftovers:
                 model.opset_imports.pop(domain, None)
 
     def _initializers(self) -> list[ir.Value]:
-        graphs = [each for root in self._edit.roots() for each in (root, *root.subgraphs())]
+        graphs = [each for root in self._edit.roots() for each in graphs_of(root)]
         return [value for graph in graphs for value in graph.initializers.values()]
 
     def _calls(self) -> set[ir.OperatorIdentifier]:

@@ -10,7 +10,8 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.passes.surgery.dimensions import dimension_texts
 from onnxsmith.passes.surgery.holding import Held
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.schema.inference.broadcasting import is_complete
+from onnxsmith.types.value_types import AnyValueType
 
 
 class DeclaredTypes:
@@ -23,7 +24,7 @@ class DeclaredTypes:
     def of(self, value: ir.Value) -> AnyValueType:
         """All that is known of the type of a value of the outermost graph."""
         declared = self._held.type_of(value)
-        if not isinstance(declared, TensorType) or (declared.dtype and declared.shape is not None):
+        if is_complete(declared):
             return declared
         if self._walk is None:
             self._walk = walked(self._held)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
-from onnxsmith.passes.surgery.holding import own_values
+from onnxsmith.graphs.rewriting.scopes import values_read
 
 
 @dataclass(slots=True)
@@ -19,19 +18,6 @@ class Needed:
     #: The values that no node of the graph makes, or that the search was to stop at, with the node that reads each;
     #: None where it is itself asked for.
     ends: dict[ir.Value, ir.Node | None] = field(default_factory=dict[ir.Value, ir.Node | None])
-
-
-def reads(node: ir.Node) -> Iterator[ir.Value]:
-    """The values that a node reads, and those that the graphs inside it read from around it."""
-    yield from (each for each in node.inputs if each is not None)
-    inner = [each for graph in bodies_of(node) for each in graphs_of(graph)]
-    if not inner:
-        return
-    inside = {value for graph in inner for value in own_values(graph)}
-    for graph in inner:
-        for each in graph:
-            yield from (value for value in each.inputs if value is not None and value not in inside)
-        yield from (value for value in graph.outputs if value not in inside)
 
 
 def needed_for(values: Iterable[ir.Value], stops: Collection[ir.Value] = ()) -> Needed:
@@ -46,7 +32,7 @@ def needed_for(values: Iterable[ir.Value], stops: Collection[ir.Value] = ()) -> 
             found.ends.setdefault(value, reader)
         elif node not in found.nodes:
             found.nodes.add(node)
-            waiting += [(each, node) for each in reads(node)]
+            waiting += [(each, node) for each in values_read(node)]
     return found
 
 
@@ -54,6 +40,6 @@ def made_from(graph: ir.Graph, sources: Collection[ir.Value], nodes: Collection[
     """The sources, and what these nodes of the graph make of them."""
     found = set(sources)
     for node in graph:
-        if node in nodes and any(each in found for each in reads(node)):
+        if node in nodes and any(each in found for each in values_read(node)):
             found.update(node.outputs)
     return found

@@ -11,9 +11,9 @@ import onnx_ir as ir
 from onnxsmith.errors import ShapeError
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir
-from onnxsmith.graphs.rewriting.scopes import graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition
-from onnxsmith.passes.surgery.holding import Held, own_values
+from onnxsmith.passes.surgery.holding import Held
 from onnxsmith.schema.inference.expression import parse
 from onnxsmith.schema.inference.symbolic import add
 from onnxsmith.types.value_types import (

@@ -9,10 +9,10 @@ import onnx_ir as ir
 from onnxsmith.errors import AnnotationError, CutError
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.graphs.rewriting.scopes import described_node
+from onnxsmith.graphs.rewriting.scopes import described_node, required_inputs
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.dependencies import Needed, made_from, needed_for
-from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs, values_by_name
+from onnxsmith.passes.surgery.holding import Held, finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing

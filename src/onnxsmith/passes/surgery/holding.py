@@ -5,7 +5,7 @@ Models with maps or sparse weights, which onnx-ir has no place for, come with st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import onnx
 import onnx_ir as ir
@@ -15,6 +15,7 @@ from onnxsmith.graphs.held_model import Held as Held
 from onnxsmith.graphs.held_model import read as read
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import own_values
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
 
 
@@ -48,25 +49,9 @@ def is_special(kind: AnyValueType) -> bool:
     return isinstance(kind, MapType) or is_special(kind.element)
 
 
-def own_values(graph: ir.Graph) -> Iterator[ir.Value]:
-    """The values that a graph itself has, each once: inputs, initializers, what its nodes give."""
-    seen: set[ir.Value] = set()
-    for value in (*graph.inputs, *graph.initializers.values()):
-        if value not in seen:
-            seen.add(value)
-            yield value
-    for node in graph:
-        yield from node.outputs
-
-
 def values_by_name(graph: ir.Graph) -> dict[str, ir.Value]:
     """The values of a graph that have a name; those inside its nodes are left out."""
     return {value.name: value for value in own_values(graph) if value.name}
-
-
-def required_inputs(graph: ir.Graph) -> list[ir.Value]:
-    """The inputs that have no default."""
-    return [value for value in graph.inputs if value.name not in graph.initializers]
 
 
 def optional_inputs(graph: ir.Graph) -> list[ir.Value]:

@@ -14,8 +14,9 @@ import onnx_ir as ir
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, JoinError, UnknownNameError
 from onnxsmith.graphs.names import Names
+from onnxsmith.graphs.rewriting.scopes import required_inputs
 from onnxsmith.passes.surgery.dimensions import Sizes, atoms, dimension_names, substituted
-from onnxsmith.passes.surgery.holding import Held, required_inputs
+from onnxsmith.passes.surgery.holding import Held
 from onnxsmith.passes.surgery.naming import names_of, unknown
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.types.value_types import (

@@ -17,8 +17,8 @@ from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.named_tensors import rename_value
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import bodies_of, described_node, graphs_of
-from onnxsmith.passes.surgery.holding import own_values, values_by_name
+from onnxsmith.graphs.rewriting.scopes import bodies_of, described_node, graphs_of, own_values
+from onnxsmith.passes.surgery.holding import values_by_name
 from onnxsmith.passes.values import Array
 
 T = TypeVar("T")

@@ -14,8 +14,7 @@ from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of, inner_nodes
-from onnxsmith.passes.surgery.dependencies import reads
+from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of, inner_nodes, values_read
 from onnxsmith.passes.surgery.holding import Held, is_special, optional_inputs
 from onnxsmith.passes.surgery.naming import value_names
 from onnxsmith.types.value_types import AnyValueType
@@ -34,7 +33,7 @@ def part_of(
     """
     graph = held.graph
     own = [node for node in graph if node in nodes]
-    read = {value for node in own for value in reads(node)} | set(outputs)
+    read = {value for node in own for value in values_read(node)} | set(outputs)
     is_port = set(inputs)
     optional = [each for each in optional_inputs(graph) if each in read and each not in is_port]
     defaults = {each for each in optional_inputs(graph) if each in is_port}

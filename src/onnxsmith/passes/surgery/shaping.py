@@ -21,7 +21,7 @@ from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of
+from onnxsmith.graphs.rewriting.scopes import described_node, graphs_of, required_inputs
 from onnxsmith.passes.surgery.constant_shapes import (
     are_computed,
     keeps_items_apart,
@@ -31,7 +31,7 @@ from onnxsmith.passes.surgery.constant_shapes import (
 )
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
-from onnxsmith.passes.surgery.holding import Held, finished, read, required_inputs
+from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.naming import by_name
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.inference.known import Known
@@ -42,6 +42,7 @@ from onnxsmith.types.value_types import (
     Shape,
     TensorType,
     describe_shape,
+    sizes_differ,
 )
 
 #: Sizes that dimensions are tried with which are to be open: a small one, and such that have many divisors.
@@ -179,7 +180,7 @@ class _Wanted:
             self.shapes[value] = tuple(substituted(each, known) for each in shape)
         for port, before, after in self._computed:
             by_names, by_shape = substituted(before, known), substituted(after, known)
-            if isinstance(by_names, int) and isinstance(by_shape, int) and by_names != by_shape:
+            if sizes_differ(by_names, by_shape):
                 names = ", ".join(f"{each}={known[each]}" for each in atoms(before) if each in known)
                 self._refuse_two(before, by_names, names, by_shape, f"the shape of '{port}'")
 

@@ -10,9 +10,10 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, CutError
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.passes.surgery.dependencies import needed_for, reads
+from onnxsmith.graphs.rewriting.scopes import required_inputs, values_read
+from onnxsmith.passes.surgery.dependencies import needed_for
 from onnxsmith.passes.surgery.extracting import port_types
-from onnxsmith.passes.surgery.holding import finished, read, required_inputs, values_by_name
+from onnxsmith.passes.surgery.holding import finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 
@@ -87,7 +88,7 @@ def _stages(graph: ir.Graph, cuts: Sequence[Sequence[ir.Value]]) -> list[set[ir.
         stages.append(nodes)
         done.update(value for node in nodes for value in node.outputs)
     for nodes, results in zip(stages, [*cuts, list(graph.outputs)], strict=True):
-        read = {value for node in nodes for value in reads(node)} | set(results)
+        read = {value for node in nodes for value in values_read(node)} | set(results)
         makers = (each.producer() for each in read)
         nodes.update(node for node in makers if node is not None and _is_constant(node))
     return stages
@@ -113,7 +114,7 @@ def _borders(
         for node in nodes:
             if not _is_constant(node):
                 made_in.update(dict.fromkeys(node.outputs, number))
-            for value in reads(node):
+            for value in values_read(node):
                 if value not in held:
                     last_read[value] = max(number, last_read.get(value, -1))
     for number, cut in enumerate(cuts):

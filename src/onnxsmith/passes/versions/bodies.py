@@ -13,7 +13,7 @@ from onnxsmith.graphs.function_bodies import (
     schema_of,
 )
 from onnxsmith.graphs.ir_types import proto_of_type, type_from_ir
-from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of, inner_nodes
+from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of, inner_nodes, standard_version
 from onnxsmith.passes.values import has_references
 from onnxsmith.passes.versions.step import Refusal, Step
 from onnxsmith.schema.definition import OperatorDef
@@ -51,7 +51,7 @@ def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
         ) from None
     if function is None:
         return None
-    step.at = next((each.version for each in function.opset_import if each.domain in ("", "ai.onnx")), newest)
+    step.at = standard_version(function.opset_import, newest)
     return _made(step, proto, body_of(proto, function, schema, _PREFIX))
 
 

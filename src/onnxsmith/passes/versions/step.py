@@ -132,12 +132,12 @@ class Step(Attempt):
             raise Refusal(f"the element type of its input {position} is not known, {why}", DECLARE_TYPES)
         return value.dtype
 
-    def not_taken(self, position: int = 0) -> Refusal:
-        """The refusal of an input for its element type, which came with the version."""
-        dtype = DType(int(self.dtype_of(position, "and older versions take fewer")))
+    def not_taken(self) -> Refusal:
+        """The refusal of the first input for its element type, which came with the version."""
+        dtype = DType(int(self.dtype_of(0, "and older versions take fewer")))
         op_type = self.node.op_type
         return Refusal(
-            f"its input {position} is {dtype.spelling}, which {op_type} takes since opset {self.since}",
+            f"its input 0 is {dtype.spelling}, which {op_type} takes since opset {self.since}",
             "use another type there",
         )
 

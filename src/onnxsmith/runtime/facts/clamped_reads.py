@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import onnx
 from onnx import helper
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
 from onnxsmith.types.dtypes import DType
@@ -36,7 +37,7 @@ def clamped(emit: Emitter, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodePro
     for node in nodes:
         for graph in inner_graphs(node):
             made = clamped(emit, graph.node)
-            copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in made]
+            copies = [copied(each) for each in made]
             del graph.node[:]
             graph.node.extend(copies)
         kind = "" if plain_domain(node.domain) else node.op_type
@@ -107,8 +108,7 @@ def _read(emit: Emitter, node: onnx.NodeProto) -> None:
     index = _nearest(emit, index, limit)
     filled = _reshaped(emit, data, wanted)
     made = emit.names.after(node.output[0]) if updates else node.output[0]
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
+    copy = copied(node)
     copy.input[:] = [filled, index, *updates]
     copy.output[:] = [made]
     emit.keep(copy)

@@ -7,18 +7,18 @@ Before opset 15 those stay 0 that inference does not find, where an operator may
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.branches import choose
-from onnxsmith.graphs.rewriting.copies import copied_nodes
+from onnxsmith.graphs.rewriting.copies import copied, copied_nodes
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs
+from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, names_around, outer_names
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.clamped_reads import PARTIAL, SINCE, clamped
 from onnxsmith.runtime.facts.fact import rewrite
@@ -131,7 +131,7 @@ def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str,
     """The shape of what is collected; without an iteration, nodes of the body compute an element for its shape."""
     emit = site.emit
     nodes, needed = _needed(body, output)
-    outer = {each: each for each in _captured(body)}
+    outer = {each: each for each in outer_names(body)}
     outer.update(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
     for sequence in sorted(_sequences(nodes) & outer.keys()):
         # No tensor of an empty sequence has a shape.
@@ -187,7 +187,7 @@ def _inferred_sizes(
     graph = onnx.GraphProto(name="iteration", node=body.node, initializer=body.initializer)
     sources: dict[str, tuple[str, int]] = {}
     ports = dict(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
-    ports.update((each, each) for each in _captured(body))
+    ports.update((each, each) for each in outer_names(body))
     for name, value in ports.items():
         proto = site.scope.type_of(value)
         known = site.scope.constant(value) if value == name else None
@@ -216,8 +216,7 @@ def _inferred_sizes(
 
 def _with_names(proto: onnx.TypeProto, value: str, sources: dict[str, tuple[str, int]]) -> onnx.TypeProto:
     """The type with a name for each dynamic size; notes which value has it."""
-    copy = onnx.TypeProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     for axis, each in enumerate(copy.tensor_type.shape.dim):
         if not each.HasField("dim_value"):
             each.dim_param = each.dim_param or f"{_UNNAMED}{len(sources)}"
@@ -225,26 +224,11 @@ def _with_names(proto: onnx.TypeProto, value: str, sources: dict[str, tuple[str,
     return copy
 
 
-def _captured(body: onnx.GraphProto) -> set[str]:
-    """The values of the graphs around a body that it reads, in bodies inside it, too."""
-    own = {each.name for each in (*body.input, *body.initializer)}
-    own.update(name for node in body.node for name in node.output)
-    read = {name for node in body.node for name in _reads(node)}
-    return (read | {each.name for each in body.output}) - own - {""}
-
-
-def _reads(node: onnx.NodeProto) -> Iterator[str]:
-    """The values that a node reads, those included that its bodies take from around them."""
-    yield from node.input
-    for body in inner_graphs(node):
-        yield from _captured(body)
-
-
 def _needed(body: onnx.GraphProto, output: str) -> tuple[list[onnx.NodeProto], Set[str]]:
     """The nodes of a body that an output follows from, in order, and all values on the way."""
     needed, nodes = {output}, list[onnx.NodeProto]()
     for node in reversed(body.node):
         if not needed.isdisjoint(node.output):
-            needed.update(_reads(node))
+            needed.update(node.input, names_around(node))
             nodes.append(node)
     return nodes[::-1], needed

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import rewrite
 
@@ -43,8 +44,7 @@ def two_classes(site: Site) -> bool:
     emit = site.emit
     attributes: list[onnx.AttributeProto] = []
     for each in site.attributes_without(*_LABELS):
-        copy = onnx.AttributeProto()
-        copy.CopyFrom(each)
+        copy = copied(each)
         copy.name = _RENAMED.get(each.name, each.name)
         attributes.append(copy)
     scores = site.output(1) or emit.names.after(site.output(0))

@@ -17,6 +17,7 @@ from onnxsmith.types.value_types import (
     SequenceType,
     Shape,
     TensorType,
+    shapes_differ,
 )
 
 
@@ -61,8 +62,7 @@ def broadcast(left: Shape, right: Shape) -> Shape:
             isinstance(first, int)
             and isinstance(second, int)
             and first != second
-            and first != 1
-            and second != 1
+            and 1 not in (first, second)
         ):
             raise Mismatch(position - len(left), first, second)
         out.append(broadcast_dimension(first, second))
@@ -123,6 +123,13 @@ def is_nothing(value_type: AnyValueType) -> bool:
     return isinstance(value_type, TensorType) and value_type.dtype is None and value_type.shape is None
 
 
+def is_complete(value_type: AnyValueType) -> bool:
+    """True if nothing can be added to a type: it is no tensor's, or has an element type and a shape."""
+    return not isinstance(value_type, TensorType) or (
+        value_type.dtype is not None and value_type.shape is not None
+    )
+
+
 def merge_types(left: AnyValueType, right: AnyValueType) -> AnyValueType:
     """The type that values of both have; raises Different where there is none."""
     if isinstance(left, TensorType) and isinstance(right, TensorType):
@@ -153,9 +160,4 @@ def contradict(one: AnyValueType, other: AnyValueType) -> bool:
         return False
     if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:
         return True
-    if one.shape is None or other.shape is None:
-        return False
-    return len(one.shape) != len(other.shape) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b
-        for a, b in zip(one.shape, other.shape, strict=True)
-    )
+    return shapes_differ(one.shape, other.shape)

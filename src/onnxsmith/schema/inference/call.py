@@ -184,15 +184,15 @@ class Call:
         raise self.attribute_error(name, self._out_of_range(name, axis, position, rank + extra))
 
     def check_axes(
-        self, axes: Sequence[int], source: str | int, position: int, rank: int, may_repeat: bool = False
+        self, axes: Sequence[int], source: str | int, rank: int, may_repeat: bool = False
     ) -> tuple[int, ...]:
-        """Several axes as indices from the front; `source` is the attribute or the input they come from."""
+        """Axes of the first input as indices from the front; `source` is the attribute or input they come from."""
         for axis in axes:
             if not -rank <= axis < rank:
-                raise self.axes_error(source, self._out_of_range("axis", axis, position, rank))
+                raise self.axes_error(source, self._out_of_range("axis", axis, 0, rank))
         result = tuple(axis + rank if axis < 0 else axis for axis in axes)
         if not may_repeat and len(set(result)) != len(result):
-            message = f"names an axis twice in axes={tuple(axes)} on {self.described(position)}"
+            message = f"names an axis twice in axes={tuple(axes)} on {self.described(0)}"
             raise self.axes_error(source, message)
         return result
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.context import setting
 from onnxsmith.core.call import holds_array, stacked_scalars
 from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
@@ -57,13 +58,8 @@ IN_PLACE = "scripts in place"
 _OWNERS = "names of functions"
 
 
-@contextmanager
-def _in_progress(script: ScriptDefinition) -> Generator[None]:
-    token = _IN_PROGRESS.set((*_IN_PROGRESS.get(), script))
-    try:
-        yield
-    finally:
-        _IN_PROGRESS.reset(token)
+def _in_progress(script: ScriptDefinition) -> AbstractContextManager[object]:
+    return setting(_IN_PROGRESS, (*_IN_PROGRESS.get(), script))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
+from onnxsmith.context import setting
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import CallError, OnnxsmithError, UnknownMethodError, boundary
 from onnxsmith.graphs.opsets import check_opset_version
@@ -171,11 +172,8 @@ _collected: ContextVar[list[OnnxsmithError] | None] = ContextVar("onnxsmith_coll
 def collecting() -> Generator[list[OnnxsmithError]]:
     """Within the block, decorating a script that is wrong adds its error to the list, and goes on."""
     found: list[OnnxsmithError] = []
-    token = _collected.set(found)
-    try:
+    with setting(_collected, found):
         yield found
-    finally:
-        _collected.reset(token)
 
 
 class _Broken:

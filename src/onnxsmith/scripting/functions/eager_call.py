@@ -42,6 +42,7 @@ from onnxsmith.types.value_types import (
     TensorType,
     describe_shape,
     scalar_help,
+    shapes_differ,
 )
 
 #: What is given for an input: an array, a sequence of them, or a value of a graph.
@@ -266,11 +267,7 @@ def check_input(
         raise at_argument(error, script, parameter)
     if actual.shape is None or wanted.shape is None:
         return
-    same = len(actual.shape) == len(wanted.shape) and all(
-        not (isinstance(a, int) and isinstance(b, int)) or a == b
-        for a, b in zip(actual.shape, wanted.shape, strict=True)
-    )
-    if not same:
+    if shapes_differ(actual.shape, wanted.shape):
         error = ShapeError(
             f"{script.name} takes shape {describe_shape(wanted.shape)} as {shown}, "
             f"not {describe_shape(actual.shape)}",

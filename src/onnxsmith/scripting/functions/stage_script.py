@@ -31,6 +31,7 @@ from onnxsmith.graphs.size_conditions import declared_in, ranges_of
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.bounds import Ranges
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
@@ -290,16 +291,7 @@ def _check_result(
     script: ScriptDefinition, position: int, actual: AnyValueType, annotated: AnyValueType
 ) -> None:
     """Refuse what certainly differs from the annotation."""
-    differs = type(actual) is not type(annotated)
-    if isinstance(actual, TensorType) and isinstance(annotated, TensorType):
-        differs = (
-            actual.dtype is not None and annotated.dtype is not None and actual.dtype is not annotated.dtype
-        )
-        if not differs and actual.shape is not None and annotated.shape is not None:
-            differs = len(actual.shape) != len(annotated.shape) or any(
-                isinstance(a, int) and isinstance(b, int) and a != b
-                for a, b in zip(actual.shape, annotated.shape, strict=True)
-            )
+    differs = type(actual) is not type(annotated) or contradict(actual, annotated)
     if differs:
         which = "returns" if position == 0 else f"returns as value {position}"
         error = ReturnTypeError(

@@ -5,12 +5,13 @@ An error that staging raises because a model cannot do something is none of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType
 
+from onnxsmith.context import setting
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, traceback_span
 
@@ -44,14 +45,9 @@ class Caught:
 _OPEN: ContextVar[tuple[Caught, ...]] = ContextVar("onnxsmith_caught", default=())
 
 
-@contextmanager
-def catching(caught: Caught) -> Generator[None]:
+def catching(caught: Caught) -> AbstractContextManager[object]:
     """Marks the code that is staged in the block as part of a `try`."""
-    token = _OPEN.set((*_OPEN.get(), caught))
-    try:
-        yield
-    finally:
-        _OPEN.reset(token)
+    return setting(_OPEN, (*_OPEN.get(), caught))
 
 
 def is_caught(*kinds: type[BaseException]) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.context import setting
 from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
 from onnxsmith.core.stored import Stored
@@ -52,14 +53,9 @@ Asked: TypeAlias = dict[str, Carrier]
 _LOOPS: ContextVar[tuple[Asked, ...]] = ContextVar("onnxsmith_loops_asked", default=())
 
 
-@contextmanager
-def inner_loops_ask(asked: Asked) -> Generator[None]:
+def inner_loops_ask(asked: Asked) -> AbstractContextManager[object]:
     """The body of a loop is staged in the block; what loops inside of it ask for is noted."""
-    token = _LOOPS.set((*_LOOPS.get(), asked))
-    try:
-        yield
-    finally:
-        _LOOPS.reset(token)
+    return setting(_LOOPS, (*_LOOPS.get(), asked))
 
 
 def ask_around(name: str, like: Carrier) -> None:

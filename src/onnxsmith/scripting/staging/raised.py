@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from onnxsmith.context import setting
 from onnxsmith.core.demands import Refusal, noting
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
@@ -164,9 +165,5 @@ def open_raises() -> Raises | None:
 def collecting_raises() -> Generator[Raises]:
     """Errors on paths that only the model knows to be taken are collected in the block."""
     made = Raises()
-    token = _OPEN.set(made)
-    try:
-        with noting(made):
-            yield made
-    finally:
-        _OPEN.reset(token)
+    with setting(_OPEN, made), noting(made):
+        yield made

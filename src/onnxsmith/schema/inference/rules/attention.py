@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
-from onnxsmith.types.value_types import Dimension, Shape, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape, shapes_differ
 
 
 def _heads(call: Call, position: int, shape: Shape | None, name: str) -> Shape | None:
@@ -96,14 +96,8 @@ def flex_attention(call: Call) -> Result:
 @rule("SwiGLU")
 def swiglu(call: Call) -> Result:
     left, right = call.shape(0), call.shape(1)
-    if left is not None and right is not None:
-        differ = any(
-            isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(left, right, strict=False)
-        )
-        if differ or len(left) != len(right):
-            raise call.shape_error(
-                f"needs inputs of one shape, not {call.described(0)} and {call.described(1)}"
-            )
+    if shapes_differ(left, right):
+        raise call.shape_error(f"needs inputs of one shape, not {call.described(0)} and {call.described(1)}")
     return (tensor(call.dtype(0, 1), meet(left, right)),)
 
 

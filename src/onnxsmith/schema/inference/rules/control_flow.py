@@ -9,7 +9,7 @@ from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import Different, meet_dimension, merge_types
 from onnxsmith.schema.inference.call import Call, Result, UnresolvedAttribute, counted, rule, tensor
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
-from onnxsmith.types.value_types import Dimension, SequenceType, TensorType
+from onnxsmith.types.value_types import Dimension, SequenceType, TensorType, sizes_differ
 
 
 def _body(call: Call, name: str) -> BodyOutputs:
@@ -112,7 +112,7 @@ def scan(call: Call) -> Result:
                 "scan_input_axes", f"cannot scan axis {axis} of {call.described(states + position)}"
             )
         size = shape[axis]
-        if isinstance(size, int) and isinstance(length, int) and size != length:
+        if sizes_differ(size, length):
             raise call.shape_error(
                 f"scans inputs of different lengths: {length} before, and {size} "
                 f"in {call.described(states + position)}",
@@ -150,7 +150,7 @@ def scan_with_batch(call: Call) -> Result:
     for position in range(1, len(call.inputs)):
         shape = call.shape(position)
         if shape:
-            if isinstance(batch, int) and isinstance(shape[0], int) and batch != shape[0]:
+            if sizes_differ(batch, shape[0]):
                 raise call.shape_error(
                     f"has batches of different sizes: {batch} before, and {shape[0]} in {call.described(position)}",
                     position,

@@ -14,7 +14,7 @@ from onnxsmith.schema.inference.known import Data, Known
 from onnxsmith.schema.inference.rules.elementwise import same_as_input
 from onnxsmith.schema.inference.slicing import slice_length
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_shape, sizes_differ
 
 
 @rule("Gather")
@@ -105,16 +105,12 @@ def scatter(call: Call) -> Result:
     if shape is not None and call.op.name == "TensorScatter":
         call.axis("axis", -2, 0, len(shape))
         places = call.shape(2) if call.input(2) is not None else None
-        if places is not None and (len(places) != 1 or _are_other_sizes(places[0], shape[0])):
+        if places is not None and (len(places) != 1 or sizes_differ(places[0], shape[0])):
             raise call.shape_error(f"needs one place for each batch, not {call.described(2)}", 2)
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
     return (tensor(call.dtype(0), shape),)
-
-
-def _are_other_sizes(one: Dimension, other: Dimension) -> bool:
-    return isinstance(one, int) and isinstance(other, int) and one != other
 
 
 @rule("Slice")
@@ -164,10 +160,10 @@ def _slice_axes(call: Call, by_input: bool, count: int, rank: int) -> tuple[int,
         numbers = [each for each in entries or () if isinstance(each, int)]
         if entries is None or len(numbers) < len(entries):
             return None
-        return call.check_axes(numbers, 3, 0, rank)
+        return call.check_axes(numbers, 3, rank)
     given = None if by_input else call.integers("axes")
     if given is not None:
-        return call.check_axes(given, "axes", 0, rank)
+        return call.check_axes(given, "axes", rank)
     if not count:
         size = call.length(1)
         return tuple(range(size)) if size is not None and size <= rank else None
@@ -287,7 +283,7 @@ def _check_lengths(call: Call, shape: Shape) -> None:
     if lengths is None or axis not in (0, 1):
         return
     count = lengths[0] if len(lengths) == 1 else -1
-    if isinstance(count, int) and isinstance(shape[axis], int) and count != shape[axis]:
+    if sizes_differ(count, shape[axis]):
         raise call.shape_error(
             f"needs one length for each entry of axis {axis} of {call.described(0)}, not {call.described(1)}",
             1,
@@ -305,7 +301,7 @@ def center_crop_pad(call: Call) -> Result:
     if shape is None:
         return (tensor(dtype, None),)
     given = call.integers("axes")
-    axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", 0, len(shape))
+    axes = tuple(range(len(shape))) if given is None else call.check_axes(given, "axes", len(shape))
     if sizes is not None and len(sizes) != len(axes):
         raise call.shape_error(
             f"needs one size in shape per axis, not {describe_shape(sizes)} for {len(axes)} axes", 1

@@ -12,7 +12,7 @@ from onnxsmith.schema.inference.broadcasting import meet_dimension
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.schema.inference.content import as_array, from_array
 from onnxsmith.schema.inference.known import Data, Known
-from onnxsmith.types.value_types import Dimension, Shape, TensorType
+from onnxsmith.types.value_types import Dimension, Shape, TensorType, sizes_differ
 
 
 @rule("Concat")
@@ -127,7 +127,7 @@ def split(call: Call) -> Result:
         )
     else:
         total = _sum(sizes)
-        if isinstance(total, int) and isinstance(whole, int) and total != whole:
+        if sizes_differ(total, whole):
             raise call.shape_error(
                 f"cannot split axis {axis} of {call.described(0)} into {tuple(sizes)}: that is {total}, not {whole}",
                 1 if since >= 13 else "split",

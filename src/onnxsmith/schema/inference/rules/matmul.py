@@ -9,33 +9,33 @@ from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.schema.inference.broadcasting import Mismatch, broadcast, broadcast_dimension
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, Shape, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape, sizes_differ
 
 
 @rule("MatMul")
 def matmul(call: Call) -> Result:
-    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(0, 1), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("MatMulInteger")
 @rule("MatMulInteger16", domain="com.microsoft")
 def matmul_integer(call: Call) -> Result:
-    return (tensor(DType.INT32, product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(DType.INT32, product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("QLinearMatMul")
 def qlinear_matmul(call: Call) -> Result:
-    return (tensor(call.dtype(7), product_shape(call, 0, 3, call.shape(0), call.shape(3))),)
+    return (tensor(call.dtype(7), product_shape(call, 3, call.shape(0), call.shape(3))),)
 
 
 @rule("MatMulIntegerToFloat", domain="com.microsoft")
 def matmul_integer_to_float(call: Call) -> Result:
-    return (tensor(call.dtype(2, 3), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(2, 3), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("DynamicQuantizeMatMul", domain="com.microsoft")
 def dynamic_quantize_matmul(call: Call) -> Result:
-    return (tensor(call.dtype(0), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(0), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", domain="com.microsoft")
@@ -44,7 +44,7 @@ def fused_matmul(call: Call) -> Result:
         return (tensor(call.dtype(0, 1), None),)
     turned = (call.integer("transA", 0), call.integer("transB", 0))
     left, right = _transposed(call.shape(0), turned[0]), _transposed(call.shape(1), turned[1])
-    return (tensor(call.dtype(0, 1), product_shape(call, 0, 1, left, right, turned)),)
+    return (tensor(call.dtype(0, 1), product_shape(call, 1, left, right, turned)),)
 
 
 def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
@@ -55,7 +55,6 @@ def _transposed(shape: Shape | None, is_transposed: int) -> Shape | None:
 
 def product_shape(
     call: Call,
-    first: int,
     second: int,
     left: Shape | None,
     right: Shape | None,
@@ -65,25 +64,25 @@ def product_shape(
     if left is None or right is None:
         return None
     if not left or not right:
-        position = first if not left else second
+        position = 0 if not left else second
         raise call.shape_error(f"cannot multiply a scalar: {call.input_name(position)} has no axes", position)
     inner, other = left[-1], right[-2:][0]
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        raise _cannot_multiply(call, first, second, f"the inner dimensions are {inner} and {other}", turned)
+    if sizes_differ(inner, other):
+        raise _cannot_multiply(call, second, f"the inner dimensions are {inner} and {other}", turned)
     try:
         batch = broadcast(left[:-2], right[:-2])
     except Mismatch as mismatch:
         where = f"the batch dimensions at axis {mismatch.axis - 2} are {mismatch.left} and {mismatch.right}"
-        raise _cannot_multiply(call, first, second, where, turned) from None
+        raise _cannot_multiply(call, second, where, turned) from None
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*batch, *rows, *columns)
 
 
-def _cannot_multiply(call: Call, first: int, second: int, why: str, turned: tuple[int, int]) -> ShapeError:
+def _cannot_multiply(call: Call, second: int, why: str, turned: tuple[int, int]) -> ShapeError:
     factors = [
         f"the transpose of {call.described(position)}" if is_turned else call.described(position)
-        for position, is_turned in zip((first, second), turned, strict=True)
+        for position, is_turned in zip((0, second), turned, strict=True)
     ]
     return call.shape_error(f"cannot multiply {factors[0]} by {factors[1]}: {why}")
 
@@ -99,8 +98,8 @@ def gemm(call: Call) -> Result:
     left = _transposed(call.shape(0), turned[0]) or (None, None)
     right = _transposed(call.shape(1), turned[1]) or (None, None)
     inner, other = left[1], right[0]
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        raise _cannot_multiply(call, 0, 1, f"the inner dimensions are {inner} and {other}", turned)
+    if sizes_differ(inner, other):
+        raise _cannot_multiply(call, 1, f"the inner dimensions are {inner} and {other}", turned)
     out = (left[0], right[1])
     _check_addend(call, out)
     return (tensor(call.dtype(0, 1, 2), out),)
@@ -196,7 +195,7 @@ def _label(
             axis += spare
             continue
         size, held = shape[axis], sizes.get(label, 1)
-        if isinstance(size, int) and isinstance(held, int) and size != held and size != 1 and held != 1:
+        if sizes_differ(size, held) and 1 not in (size, held):
             raise call.shape_error(
                 f"cannot use {call.described(position)} in equation={equation!r}: "
                 f"{label!r} is {held} before and {size} here",
@@ -213,6 +212,6 @@ def determinant(call: Call) -> Result:
     if shape is None:
         return (tensor(call.dtype(0), None),)
     rows, columns = shape[-2:] if len(shape) > 1 else (0, 1)
-    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+    if sizes_differ(rows, columns):
         raise call.shape_error(f"needs square matrices, not {call.described(0)}", 0)
     return (tensor(call.dtype(0), shape[:-2]),)

@@ -112,7 +112,7 @@ def matmul_of_packed_weights(call: Call) -> Result:
 
 @rule("GemmFastGelu", domain=_DOMAIN)
 def matmul_and_gelu(call: Call) -> Result:
-    return (tensor(call.dtype(0, 1, 2), product_shape(call, 0, 1, call.shape(0), call.shape(1))),)
+    return (tensor(call.dtype(0, 1, 2), product_shape(call, 1, call.shape(0), call.shape(1))),)
 
 
 @rule("Attention", domain=_DOMAIN)

@@ -7,7 +7,7 @@ from onnxsmith.schema.inference.broadcasting import meet_dimension
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.rules.elementwise import same_as_input
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, describe_shape
+from onnxsmith.types.value_types import Dimension, describe_shape, shapes_differ, sizes_differ
 
 
 @rule("Softmax", "LogSoftmax", "Hardmax", "LpNormalization")
@@ -28,7 +28,7 @@ def normalise(call: Call) -> Result:
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", 0)
     if call.op.name == "MeanVarianceNormalization" and shape is not None:
-        call.check_axes(call.integers("axes") or (0, 2, 3), "axes", 0, len(shape), may_repeat=True)
+        call.check_axes(call.integers("axes") or (0, 2, 3), "axes", len(shape), may_repeat=True)
     return same_as_input(call)
 
 
@@ -76,7 +76,7 @@ def batch_normalization(call: Call) -> Result:
             continue
         if len(given) != 1:
             raise call.shape_error(f"needs one value per channel, not {call.described(position)}", position)
-        if isinstance(channels, int) and isinstance(given[0], int) and channels != given[0]:
+        if sizes_differ(channels, given[0]):
             raise call.shape_error(
                 f"cannot apply {call.described(position)} to {call.described(0)}: "
                 f"the input has {channels} channels",
@@ -110,8 +110,7 @@ def loss(call: Call) -> Result:
         )
     if scores is not None and labels is not None:
         wanted = (*scores[:1], *scores[2:])
-        pairs = zip(wanted, labels, strict=True)
-        if any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int)):
+        if shapes_differ(wanted, labels):
             raise call.shape_error(
                 f"needs {call.input_name(1)} of shape {describe_shape(wanted)} for {call.described(0)}, "
                 f"not {call.described(1)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
-from onnxsmith.types.value_types import Dimension
+from onnxsmith.types.value_types import Dimension, sizes_differ
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
@@ -24,7 +24,7 @@ def recurrent(call: Call) -> Result:
         hidden = symbolic.floordiv(weights[1], _GATES[call.op.name])
     length, batch, features = shape if shape is not None else (None, None, None)
     taken = weights[2] if weights is not None else None
-    if isinstance(features, int) and isinstance(taken, int) and features != taken:
+    if sizes_differ(features, taken):
         raise call.shape_error(
             f"cannot apply {call.described(1)} to {call.described(0)}: "
             f"the weights take {taken} features, the input has {features}"

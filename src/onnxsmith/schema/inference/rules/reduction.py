@@ -40,7 +40,7 @@ def reduce_axes(call: Call) -> Result:
         return (tensor(dtype, _unknown_axes(shape, (len(axes),), keeps)),)
     if not shape and all(each in (0, -1) for each in numbers):  # runtimes let a scalar pass
         return (tensor(dtype, ()),)
-    reduced = call.check_axes(numbers, source, 0, len(shape), may_repeat=True)
+    reduced = call.check_axes(numbers, source, len(shape), may_repeat=True)
     out = _without(shape, reduced, keeps)
     return (Known(TensorType(dtype, out), _total(call) if len(shape) == 1 and not keeps else None),)
 
@@ -61,7 +61,7 @@ def arg_reduce(call: Call) -> Result:
 def running_total(call: Call) -> Result:
     shape, axis = call.shape(0), call.entry(1)
     if shape is not None and isinstance(axis, int):
-        call.check_axes((axis,), 1, 0, len(shape))
+        call.check_axes((axis,), 1, len(shape))
     return same_as_input(call)
 
 

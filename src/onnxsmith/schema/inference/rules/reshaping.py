@@ -9,7 +9,7 @@ from onnxsmith.schema.inference.broadcasting import broadcast_dimension
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.content import moved
 from onnxsmith.schema.inference.known import Data, Known
-from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_shape
+from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_shape, sizes_differ
 
 
 @rule("Reshape")
@@ -102,7 +102,7 @@ def _matched(call: Call, shape: Shape | None, out: Shape, target: tuple[Dimensio
     total, known = symbolic.product(left), symbolic.product(right)
     # Where one side has no elements, names on both sides may stand for the 0 that the other one needs.
     may_be_empty = len(left) < len(shape) and 0 in (total, known)
-    if isinstance(total, int) and isinstance(known, int) and total != known and not may_be_empty:
+    if sizes_differ(total, known) and not may_be_empty:
         raise _cannot_reshape(call, target)
     return out
 
@@ -139,7 +139,7 @@ def expand(call: Call) -> Result:
         if isinstance(wanted, int) and wanted < 0:  # not in the specification, and runtimes differ
             out.append(size if isinstance(size, int) and size != 1 else None)
             continue
-        if isinstance(size, int) and isinstance(wanted, int) and size != wanted and size != 1 and wanted != 1:
+        if sizes_differ(size, wanted) and size != 1 and wanted != 1:
             raise call.shape_error(
                 f"cannot expand {call.described(0)} to {describe_shape(target)}: "
                 f"axis {position - rank} is {size}, not {wanted} or 1",

@@ -30,7 +30,7 @@ def pad(call: Call) -> Result:
         numbers = [each for each in entries or () if isinstance(each, int)]
         if entries is None or len(numbers) < len(entries):
             return (tensor(dtype, (None,) * rank),)
-        axes = call.check_axes(numbers, 3, 0, rank)
+        axes = call.check_axes(numbers, 3, rank)
     if pads is None:
         # Nothing is known of the padded axes, and all may be padded.
         return (tensor(dtype, tuple(None if axis in axes else each for axis, each in enumerate(shape))),)
@@ -81,7 +81,7 @@ def resize(call: Call) -> Result:
     if shape is None:
         return (tensor(dtype, None),)
     if axes is not None:
-        axes = call.check_axes(axes, "axes", 0, len(shape))
+        axes = call.check_axes(axes, "axes", len(shape))
     is_crop = call.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
     if is_crop and (call.input(1) is None or call.length(1) == 0):
         raise call.shape_error("needs roi, which says what is cropped, with tf_crop_and_resize")

@@ -78,7 +78,7 @@ def squeeze(call: Call) -> Result:
         out = tuple(each for each in shape if each != 1)
     else:
         numbers = [each for each in axes if isinstance(each, int)]
-        removed = call.check_axes(numbers, source, 0, len(shape), may_repeat=True)
+        removed = call.check_axes(numbers, source, len(shape), may_repeat=True)
         for axis in removed:
             size = shape[axis]
             if isinstance(size, int) and size != 1:

@@ -21,7 +21,7 @@ def fourier_transform(call: Call) -> Result:
     else:
         axis = -2 if call.input(2) is None else call.entry(2)
         if isinstance(axis, int):
-            axis = call.check_axes((axis,), 2, 0, rank)[0]
+            axis = call.check_axes((axis,), 2, rank)[0]
     is_inverse, is_onesided = call.integer("inverse", 0) != 0, call.integer("onesided", 0) != 0
     last = 1 if is_inverse and is_onesided else 2
     if not isinstance(axis, int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onnxsmith.schema.inference.call import Call, Result, rule
+from onnxsmith.types.value_types import shapes_differ
 
 #: The learning rate and the count of updates come first.
 _FIRST = 2
@@ -18,11 +19,7 @@ def optimizer(call: Call) -> Result:
     for position in range(_FIRST + count, len(call.inputs)):
         own = _FIRST + (position - _FIRST) % count
         first, second = call.shape(own), call.shape(position)
-        if first is None or second is None:
-            continue
-        pairs = zip(first, second, strict=False)
-        is_other = any(a != b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
-        if len(first) != len(second) or is_other:
+        if shapes_differ(first, second):
             raise call.shape_error(
                 f"needs one shape, not {call.described(own)} and {call.described(position)}", position
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import Dimension, Shape
+from onnxsmith.types.value_types import Dimension, Shape, sizes_differ
 
 _POOLS = ("MaxPool", "AveragePool", "LpPool")
 
@@ -169,7 +169,7 @@ def conv_transpose(call: Call) -> Result:
             tensor(dtype, (None if shape is None else shape[0], *(None,) * (rank - 1)) if rank else None),
         )
     channels, taken = shape[1], weights[0]
-    if isinstance(channels, int) and isinstance(taken, int) and channels != taken:
+    if sizes_differ(channels, taken):
         raise call.shape_error(
             f"cannot apply {call.described(1)} to {call.described(0)}: "
             f"the weights take {taken} channels, the input has {channels}"

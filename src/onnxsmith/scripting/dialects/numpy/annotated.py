@@ -24,7 +24,7 @@ from onnxsmith.scripting.source.function_source import find_function, span_of
 from onnxsmith.source import Span
 from onnxsmith.tracing.trace import definition_span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import TensorType, shapes_differ
 
 #: Python's numbers, and the kinds of elements that are such a number.
 _KINDS: dict[object, str] = {bool: "b", int: "biu", float: "biuf", complex: "biufc"}
@@ -133,13 +133,7 @@ def _behind_alias(hint: UserValue) -> UserValue:
 def _is_no_tensor(hint: TensorType, met: Met) -> bool:
     if met.dtype is None:
         return True
-    if hint.shape is not None and (
-        len(hint.shape) != len(met.shape)
-        or any(
-            isinstance(a, int) and isinstance(b, int) and a != b
-            for a, b in zip(hint.shape, met.shape, strict=True)
-        )
-    ):
+    if shapes_differ(hint.shape, met.shape):
         return True
     if hint.dtype is None:
         return False

@@ -21,6 +21,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.registry import entry_point
+from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.scripting.dialects.numpy.annotated import (
     hints_of,
     is_text,
@@ -265,14 +266,6 @@ def _element_type(text: str) -> DType | None:
     return dtypes.onnx_type(dtype) if dtype in dtypes.DTYPES and dtype.kind != "c" else None
 
 
-def _contradict(one: TensorType, other: TensorType) -> bool:
-    """True if no array is of both types."""
-    if one.dtype is not other.dtype or len(one.shape or ()) != len(other.shape or ()):
-        return True
-    sizes = zip(one.shape or (), other.shape or (), strict=True)
-    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
-
-
 def _check_results(plain: PlainFunction, found: Sequence[AnyValueType], *, has_precision: bool) -> None:
     """Refuse results that contradict the annotation of what the function returns, one or a tuple of them."""
     hint = hints_of(plain).get("return")
@@ -288,7 +281,7 @@ def _check_results(plain: PlainFunction, found: Sequence[AnyValueType], *, has_p
             or given.shape is None
         ):
             continue
-        if _contradict(given, annotated):
+        if contradict(given, annotated):
             raise AnnotationError(
                 f"'{plain.name}' is annotated to return {annotated!r}, and the model gives {given!r}",
                 help="change the annotation, or leave it out",

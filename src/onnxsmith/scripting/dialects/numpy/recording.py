@@ -7,12 +7,14 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
 import numpy as np
 import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.context import setting
 from onnxsmith.core.call_cache import CHOICE, CallCache
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
@@ -138,14 +140,9 @@ def _array_of(
     return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
 
 
-@contextlib.contextmanager
-def numbers_of_numpys() -> Generator[None]:
+def numbers_of_numpys() -> AbstractContextManager[object]:
     """Makes arrays of ours of numpy's within the block, also beside numbers that only the model knows."""
-    token = NUMPYS_NUMBER.set(_array_of)
-    try:
-        yield
-    finally:
-        NUMPYS_NUMBER.reset(token)
+    return setting(NUMPYS_NUMBER, _array_of)
 
 
 @contextlib.contextmanager
