@@ -102,7 +102,7 @@ def exports(
 
 
 #: What a layer needs of one above it.
-Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch"]
+Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch", "devices"]
 
 _MODULES: dict[Role, str] = {}
 

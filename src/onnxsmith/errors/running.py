@@ -159,3 +159,66 @@ class DivisionByZeroError(OnnxsmithError, ZeroDivisionError):
     """
 
     code = "R108"
+
+
+class DeviceError(OnnxsmithError, RuntimeError):
+    """A device is not there, or a call has tensors on several.
+
+    A call runs where its tensors are. Python numbers, arrays without dimensions and short vectors of whole numbers
+    (shapes, axes) go where the other tensors are; nothing else moves by itself.
+
+    Wrong:
+
+        x = tensor(np.ones((2, 3), np.float32)).to_device("cuda")
+        op.Add(x, np.ones((2, 3), np.float32))
+
+    Right:
+
+        x = tensor(np.ones((2, 3), np.float32)).to_device("cuda")
+        op.Add(x, tensor(np.ones((2, 3), np.float32)).to_device("cuda"))
+    """
+
+    code = "R109"
+
+
+class SessionStateError(OnnxsmithError, ValueError):
+    """The state of a session does not fit the model: an input that it does not have, or one without its output.
+
+    State is what a run gives and the next run takes. The output of an input is found by name: `w_next` for `w`, the
+    name with `present` for `past`, that with `_out` for `_in`; or `pairs` says it.
+
+    Wrong:
+
+        model = trace(lambda x, h: op.Tanh(x + h), FLOAT["N"], FLOAT["N"], output_names=["y"])
+        model.session(state={"h": np.zeros(2, np.float32)})
+
+    Right:
+
+        model = trace(lambda x, h: op.Tanh(x + h), FLOAT["N"], FLOAT["N"], output_names=["y"])
+        model.session(state={"h": np.zeros(2, np.float32)}, pairs={"h": "y"})
+    """
+
+    code = "R110"
+
+
+class SessionInUseError(OnnxsmithError, RuntimeError):
+    """Two threads run one session at the same time. It has one set of buffers: a thread takes a session of its own.
+
+    Wrong:
+
+        session = model.session()
+        list(ThreadPoolExecutor(2).map(session, batches))
+
+    Right:
+
+        mine = threading.local()
+
+        def run(x):
+            if not hasattr(mine, "session"):
+                mine.session = model.session()
+            return mine.session(x)
+
+        list(ThreadPoolExecutor(2).map(run, batches))
+    """
+
+    code = "R111"

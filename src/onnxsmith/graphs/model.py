@@ -46,10 +46,10 @@ from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, of_arrays, refusing
+from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, gives_tensors, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_inputs import port_of
-from onnxsmith.graphs.model_runtime import RunEach, model_runtime
+from onnxsmith.graphs.model_runtime import Explanations, RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
@@ -61,7 +61,8 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place")
+_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "on_device", "place", "session_for")
+_FOR_OURSELVES = (*_FOR_OURSELVES, "check_sizes", "explanations")
 
 
 @with_capabilities
@@ -91,6 +92,9 @@ class Model:
 
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
+
+    #: The device that it computes on, where it was moved to one.
+    _device: str | None = None
 
     #: What runs where optional inputs are given, by their names.
     _without_defaults: dict[frozenset[str], Model]
@@ -317,12 +321,22 @@ class Model:
         """The session of a call and its inputs; remembered for calls of the same form."""
         model, feeds = self._bind(args, kwargs)
         try:
-            run = model._session()
+            run = model.session_for(feeds)
         except NotRunnableError as error:
             raise model._diagnosed(error, feeds) from error.__cause__
+        if any(gives_tensors(each) for each in (*args, *kwargs.values())):
+            return lambda feeds: model_runtime().as_tensors(run(feeds)), feeds
         if model is self:
             self._calls.learn(args, kwargs, feeds, run)
         return run, feeds
+
+    def session_for(self, feeds: Sequence[Any]) -> Run:
+        """The session for inputs: where they are, on the model's own device, or by the choice of this context."""
+        block = model_runtime().staying_with(feeds, self._device)
+        if block is None:
+            return self._session()
+        with block:
+            return self._session()
 
     @property
     def _calls(self) -> ModelCalls:
@@ -387,6 +401,24 @@ class Model:
         """
         return of_arrays(self.native_runner())
 
+    def on_device(self, device: str | None) -> Model:
+        """The same model, sharing all that it holds, with another device to compute on."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_made_calls", None)
+        made._device, made._without_defaults = device, {}
+        return made
+
+    @property
+    def device(self) -> str:
+        """The device that calls on arrays of numpy compute on; `to_device` gives a model on another.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).device
+        'cpu'
+        """
+        return self._device or "cpu"
+
     def native_runner(self) -> Run:
         """A function from arrays in the byte order of the machine, as a list, to the list of outputs.
 
@@ -396,7 +428,7 @@ class Model:
         [array([2., 3.], dtype=float32)]
         """
         try:
-            run = self._session()
+            run = self.session_for(())
         except NotRunnableError as error:
             return refusing(error, self._diagnosed)
         return checking(run, self._conditions, self._calls.ports) if self._conditions else run
@@ -406,7 +438,11 @@ class Model:
         return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
 
     def _make_session(self) -> Run:
-        return model_runtime().load(self.handed_over(), self._find_node(), self._objection, self._diagnosed)
+        return model_runtime().load(self.handed_over(), *self.explanations())
+
+    def explanations(self) -> Explanations:
+        """How a runtime says what is wrong with the model, and where."""
+        return Explanations(self._find_node(), self._objection, self._diagnosed)
 
     def _diagnosed(
         self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
@@ -468,20 +504,26 @@ class Model:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         if graph is None:
-            model_inputs.check_names(ports, feeds, kwargs, order)
-        if self._conditions and graph is None:
-            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
-        elif self._conditions and graph is not None:
+            self.check_sizes(ports, feeds, kwargs, order)
+        elif self._conditions:
             shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
             carry(graph.shared, self._conditions, model_inputs.dimensions(ports, shapes))
         return model, feeds
+
+    def check_sizes(
+        self, ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
+    ) -> None:
+        """Refuse inputs that disagree about a size, or have one that the model is not for."""
+        model_inputs.check_names(ports, feeds, kwargs, order)
+        if self._conditions:
+            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
 
     def _requiring(self, names: frozenset[str]) -> Model:
         """The same model without the defaults of some inputs; made once for each choice of them."""
         made = self._without_defaults.get(names)
         if made is None:
             made = self._make_requiring(names)
-            made.place = self.place
+            made.place, made._device = self.place, self._device
             made = self._without_defaults.setdefault(names, made)  # all threads get the first
         return made
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.isolation import Isolation
@@ -29,6 +29,14 @@ RunEach: TypeAlias = Callable[[Sequence[Sequence[RunValue]]], "list[list[RunValu
 Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
 
 
+class Explanations(NamedTuple):
+    """What a model knows of its own failures."""
+
+    find_node: FindNode | None
+    objection: Objection
+    explain: Explain
+
+
 class ModelRuntime(Protocol):
     """Runs models on inputs in the order of the model's own, and gives all outputs.
 
@@ -46,6 +54,19 @@ class ModelRuntime(Protocol):
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
     ) -> AbstractContextManager[RunEach]:
         """Runs in a child process, on inputs of these names."""
+        ...
+
+    def staying_with(
+        self, inputs: Sequence[RunValue], device: str | None
+    ) -> AbstractContextManager[object] | None:
+        """A block whose runs are where the inputs are, or on the device that is named; None for this context's choice.
+
+        Raises DeviceError for inputs on several devices.
+        """
+        ...
+
+    def as_tensors(self, outputs: Sequence[RunValue]) -> list[Any]:
+        """The outputs of a run as tensors, where they are tensors."""
         ...
 
     def faults(self, model: SessionModel) -> list[str]:

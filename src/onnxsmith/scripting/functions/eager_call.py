@@ -33,6 +33,7 @@ from onnxsmith.scripting.functions.type_variables import (
 from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.types.annotations import contradiction, type_of_example
 from onnxsmith.types.dtypes import numpy_text
+from onnxsmith.types.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
@@ -85,7 +86,7 @@ def prepared(
         if parameter.role == "attribute":
             arguments[parameter.name] = attribute_argument(script, parameter, value)
         elif parameter.role == "input":
-            gives_tensors = gives_tensors or isinstance(value, EagerTensor)
+            gives_tensors = gives_tensors or isinstance(value, EagerTensor) or is_foreign(value)
             arguments[parameter.name] = _input(script, parameter, value)
     check_names(script, arguments)
     return {name: _extra(script, name, value) for name, value in arguments.items()}, gives_tensors
@@ -161,7 +162,7 @@ def _input(script: ScriptDefinition, parameter: ScriptParameter, value: UserValu
     given = input_argument(script, parameter, value)
     if given is None or isinstance(given, list):
         return given if given is None else [to_tensor(each) for each in given]
-    return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
+    return EagerTensor(given if isinstance(given, DeviceArray) else np.asarray(given))  # a tensor of a graph says itself that it has no value here
 
 
 def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> Input | None:
@@ -188,8 +189,8 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
             help="give a list, one element each",
         )
         raise at_argument(error, script, parameter)
-    if isinstance(given, np.ndarray):
-        if isinstance(value, EagerTensor) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
+    if isinstance(given, np.ndarray | DeviceArray):
+        if isinstance(value, EagerTensor) and isinstance(given, np.ndarray) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
             given = given.reshape((1,) * rank)  # as a literal: in a graph a number is a tensor, too
         check_input(script, parameter, type_of_example(given), kind)
     return given

@@ -11,6 +11,8 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_calls import gives_tensors
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
@@ -129,6 +131,9 @@ class Jit(Specialised[Model]):
                 self._outside = _outside(self.script)
             model = self._model(call)
             self._made.put(key, model)
+        if any(gives_tensors(each) for each in (*args, *kwargs.values())):
+            outputs = model_runtime().as_tensors(model.session_for(call.arrays)(cast("list[RunValue]", call.arrays)))
+            return cast(UserValue, outputs[0] if len(outputs) == 1 else tuple(outputs))
         run = model.native_runner()
         if not kwargs and len(args) == len(self._input_names) == len(call.arrays):
             self._learn(args, self._on_arrays(run))

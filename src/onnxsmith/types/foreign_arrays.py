@@ -1,0 +1,203 @@
+"""Arrays of other libraries as numpy's arrays over the same memory, by the dlpack protocol.
+
+Memory of the CPU is read here, without a copy: torch's tensors, jax's and cupy's host arrays, anything with
+`__dlpack__`. Memory of other devices is left to the runtime, which registers itself (`register_device_reader`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.errors import InputTypeError
+from onnxsmith.registry import load_module
+from onnxsmith.types.dtypes import DType
+
+#: Devices of the protocol whose memory the CPU reads: its own, what is pinned for CUDA or ROCm, what both share.
+_OF_THE_CPU = frozenset({1, 3, 11, 13})
+#: What the protocol calls devices, as people do.
+DEVICE_NAMES = {1: "cpu", 2: "cuda", 7: "vulkan", 8: "metal", 10: "rocm", 14: "oneapi", 15: "webgpu"}
+
+#: (code, bits) of an element in the protocol -> the element type.
+_ELEMENTS: dict[tuple[int, int], DType] = {
+    **{(0, bits): DType[f"INT{bits}"] for bits in (8, 16, 32, 64)},
+    **{(1, bits): DType[f"UINT{bits}"] for bits in (8, 16, 32, 64)},
+    (2, 16): DType.FLOAT16,
+    (2, 32): DType.FLOAT,
+    (2, 64): DType.DOUBLE,
+    (4, 16): DType.BFLOAT16,
+    (5, 64): DType.COMPLEX64,
+    (5, 128): DType.COMPLEX128,
+    (6, 8): DType.BOOL,
+    (10, 8): DType.FLOAT8E4M3FN,
+    (11, 8): DType.FLOAT8E4M3FNUZ,
+    (12, 8): DType.FLOAT8E5M2,
+    (13, 8): DType.FLOAT8E5M2FNUZ,
+    (14, 8): DType.FLOAT8E8M0,
+}
+#: The reverse, for arrays that are given to other libraries.
+ELEMENT_CODES = {dtype: code for code, dtype in _ELEMENTS.items()}
+
+
+class _Tensor(ctypes.Structure):
+    """`DLTensor` of dlpack.h, which begins a `DLManagedTensor`."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class DeviceArray:
+    """An array in the memory of a device: element type and shape are known, and no element is read without being asked for.
+
+    The runtime makes them, of a class of its own. numpy's functions refuse them, since that would move the elements.
+    """
+
+    __slots__ = ("__weakref__", "device", "dtype", "shape")
+
+    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], device: str) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        #: As in `cuda:0`.
+        self.device = device
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements as an array of numpy: a copy, except on the CPU."""
+        raise NotImplementedError
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        return self.numpy().item()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        raise InputTypeError(
+            f"the tensor is on the device {self.device}, and numpy computes on the CPU",
+            help='give x.numpy(), which copies it, or compute with operators, which run on its device',
+        )
+
+
+class UnreadableArray(Exception):
+    """An array of another library that cannot come in; the text says why, `help` what to do."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+def array_on_device(value: object) -> DeviceArray | None:
+    """The array on a device that a value is, or is a tensor of; None for all else."""
+    found = value if isinstance(value, DeviceArray) else getattr(value, "array", None)
+    return found if isinstance(found, DeviceArray) else None
+
+
+def is_foreign(value: object) -> bool:
+    """True for an array of another library that has the dlpack protocol.
+
+    >>> import numpy as np
+    >>> is_foreign(np.zeros(2)), is_foreign([1.0])
+    (False, False)
+    """
+    kind = type(value)
+    # `tensor`: arrays of ours that compute as numpy does, which say themselves how they come in.
+    return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray | np.generic) and not hasattr(kind, "tensor")
+
+
+def read_foreign(value: Any) -> Any:
+    """The array over the memory of another library's: numpy's for that of the CPU, a device's array else.
+
+    Raises UnreadableArray. The result shares the memory, and cannot be written to.
+    """
+    try:
+        if value.__dlpack_device__()[0] not in _OF_THE_CPU:
+            return _read_of_device(value)
+        try:
+            array = np.from_dlpack(value)
+        except (BufferError, RuntimeError):  # element types that numpy does not have, among other reasons
+            return _array_over(value.__dlpack__())
+    except (BufferError, RuntimeError, TypeError, ValueError, AttributeError) as error:
+        raise _refused(value, error) from error
+    array.flags.writeable = False
+    return array
+
+
+def _refused(value: Any, error: Exception) -> UnreadableArray:
+    if getattr(value, "requires_grad", False):
+        return UnreadableArray("it requires a gradient, which would be lost", "give x.detach()")
+    return UnreadableArray(str(error))
+
+
+def tensor_of(capsule: object) -> _Tensor:
+    """The description in a capsule of the protocol, over its own memory: writing to a field changes it."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    address = pointer(capsule, b"dltensor")
+    return _Tensor.from_address(cast(int, address))
+
+
+def _array_over(capsule: object) -> np.ndarray[Any, Any]:
+    tensor = tensor_of(capsule)
+    dtype = _ELEMENTS.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if dtype is None:
+        raise UnreadableArray(f"its elements have the code {tensor.code} and {tensor.bits} bits, which ONNX does not have")
+    item = dtype.numpy.itemsize
+    shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
+    if 0 in shape:
+        return np.empty(shape, dtype.numpy)
+    steps = [tensor.strides[axis] for axis in range(tensor.ndim)] if tensor.strides else None
+    strides = None if steps is None else tuple(step * item for step in steps)
+    # The least and the greatest address of an element: steps may be negative.
+    reach = _packed(shape) if steps is None else [(size - 1) * step for size, step in zip(shape, steps, strict=True)]
+    low, high = sum(min(each, 0) for each in reach), sum(max(each, 0) for each in reach)
+    memory = (ctypes.c_ubyte * ((high - low + 1) * item)).from_address(
+        cast(int, tensor.data) + tensor.byte_offset + low * item
+    )
+    memory._capsule = capsule  # pyright: ignore[reportAttributeAccessIssue]  # the memory lives as long as the capsule
+    array: np.ndarray[Any, Any] = np.ndarray(shape, dtype.numpy, memory, -low * item, strides)
+    array.flags.writeable = False
+    return array
+
+
+def _packed(shape: tuple[int, ...]) -> list[int]:
+    """How far the last element of each dimension lies, where the elements lie in order."""
+    reach, step = list[int](), 1
+    for size in reversed(shape):
+        reach.append((size - 1) * step)
+        step *= size
+    return reach
+
+
+_reader: Callable[[Any], Any] | None = None
+
+
+def register_device_reader(reader: Callable[[Any], Any]) -> None:
+    """Say what reads arrays on devices other than the CPU."""
+    global _reader  # set once, by the package itself
+    _reader = reader
+
+
+def _read_of_device(value: Any) -> Any:
+    if _reader is None:
+        load_module("devices")
+    assert _reader is not None, "the module of devices registers it"
+    return _reader(value)
