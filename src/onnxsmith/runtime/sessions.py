@@ -6,12 +6,13 @@ ONNX Runtime may write an output before a node has read the input of the same me
 
 from __future__ import annotations
 
-import contextlib
+import math
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from onnxsmith.core.call_cache import are_arrays
+from onnxsmith.core.operands import is_static
 from onnxsmith.diagnostics import described_type, did_you_mean, hide_own_frames
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -30,12 +31,15 @@ from onnxsmith.graphs.run_values import Array
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.bound import copied, value_maker
 from onnxsmith.runtime.devices import CPU, OrtArray, check_there, device_of, read_device, settings_on
+from onnxsmith.runtime.feeds import NATIVE
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
 from onnxsmith.runtime.settings import Scope
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
+#: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
+_MOST_SMALL = 1024
 #: How the output that follows an input is named: what in the name of the input stands for what in its own.
 _PAIRS = (("past_key_values", "present"), ("past", "present"), ("_in", "_out"))
 
@@ -125,7 +129,14 @@ class Session:
             self._session = open_model(model.handed_over(), model.explanations())
         #: What the session takes: it may have dropped an input that nothing reads.
         self._taken = {meta.name for meta in self._session.inputs_meta}
-        self._makers = {each.name: value_maker(each.type) for each in model.inputs}
+        self._plan = [
+            (position, each.name, value_maker(each.type))
+            for position, each in enumerate(self._ports)
+            if each.name in self._taken
+        ]
+        self._tensor_place = onnxruntime_api.device(*self._device)
+        #: Where outputs go that are given as arrays of numpy; a buffer that is used again stays on its device.
+        self._array_place = self._tensor_place if reuse else onnxruntime_api.device(*CPU)
         self._known: set[Any] = set()
         self._lock = threading.Lock()
         self._begin(first)
@@ -148,20 +159,29 @@ class Session:
             name: copied(value, self._device).value for name, value in values.items() if name not in fixed
         }
         self._current = 0
-        self._bindings = [self._bound(self._sets[0], self._sets[1]), self._bound(self._sets[1], self._sets[0])]
+        #: Buffers of small results of fixed size, for each set of the state: results are copies of them.
+        self._small = [{name: _buffer(ports[name].type) for name in self._outputs} for _ in range(2)]
+        self._small = [{name: value for name, value in each.items() if value is not None} for each in self._small]
+        #: The outputs that each run makes anew.
+        self._anew = [] if self._reuse else [name for name in self._outputs if name not in self._small[0]]
+        self._bindings = [self._bound(old, 1 - old) for old in range(2)]
         #: The outputs in the order of `get_outputs`, which is that of binding them.
-        self._order = [*(self._pairs[name] for name in fixed), *self._outputs]
+        self._order = [*(self._pairs[name] for name in fixed), *self._small[0]]
+        self._order += [name for name in self._outputs if name not in self._small[0]]
         self._order += [self._pairs[name] for name in self._moving]
 
-    def _bound(self, old: Mapping[str, OrtValue], new: Mapping[str, OrtValue]) -> Binding:
+    def _bound(self, old: int, new: int) -> Binding:
         """A binding whose state is read from one set and written to another."""
         binding = onnxruntime_api.new_binding(self._session)
-        for name, value in old.items():
+        for name, value in self._sets[old].items():
             if name in self._taken:
                 binding.bind_ortvalue_input(name, value)
-            binding.bind_ortvalue_output(self._pairs[name], new[name])
+            binding.bind_ortvalue_output(self._pairs[name], self._sets[new][name])
+        for name, buffer in self._small[old].items():
+            binding.bind_ortvalue_output(name, buffer)
         for name in self._outputs if self._reuse else ():
-            binding.bind_output(name, self._place(wants_tensors=self._device != CPU))
+            if name not in self._small[old]:
+                binding.bind_output(name, self._array_place)
         return binding
 
     @property
@@ -180,22 +200,20 @@ class Session:
                 f"the state of the session has no '{strange}'" if strange is not None else f"'{missing}' is missing",
                 help="the state has " + ", ".join(self._pairs),
             )
-        with self._alone():
+        self._take()
+        try:
             self._begin(given)
+        finally:
+            self._lock.release()
 
     # -- calls ---------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _alone(self) -> Generator[None]:
-        """A block that no other thread runs at the same time."""
+    def _take(self) -> None:
+        """Take the session for one thread; `_lock` is to be released."""
         if not self._lock.acquire(blocking=False):
             raise SessionInUseError(
                 "the session is running in another thread", help="each thread takes its own: model.session()"
             )
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """One run: the inputs that are no state, by position or name; one output comes as it is, several as a tuple.
@@ -203,9 +221,14 @@ class Session:
         None where all outputs are state.
         """
         try:
-            with self._alone():
+            self._take()
+            try:
+                if not kwargs and are_arrays(map(type, args)) and tuple(map(form_of, args)) in self._known:
+                    return self._run(args, wants_tensors=False)
                 values, wants_tensors = self._arrays(args, kwargs)
                 return self._run(values, wants_tensors=wants_tensors)
+            finally:
+                self._lock.release()
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
@@ -213,8 +236,6 @@ class Session:
 
     def _arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
         """The inputs of a call as arrays, in order, and whether tensors were given; refused where they do not fit."""
-        if not kwargs and are_arrays(map(type, args)) and tuple(map(form_of, args)) in self._known:
-            return args, False
         given = model_inputs.by_name(self._ports, (), args, kwargs)
         feeds = [model_inputs.feed(port, given[port.name]) for port in self._ports]
         self._model.check_sizes(self._ports, feeds, kwargs, [each.name for each in self._ports])
@@ -225,51 +246,57 @@ class Session:
                 f"the session is on the device {self._device}, and was given a tensor on {found}",
                 help=f'x.to_device("{self._device}")',
             )
-        if not kwargs and all(a is b for a, b in zip(args, feeds, strict=True)) and are_arrays(map(type, args)):
+        if not kwargs and are_arrays(map(type, args)) and all(a is b for a, b in zip(args, feeds, strict=True)):
             self._known.add(tuple(map(form_of, args)))
         return feeds, wants_tensors
 
     def _run(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
         binding = self._bindings[self._current]
-        place = self._place(wants_tensors=wants_tensors)
-        made: list[OrtValue] = []  # a value does not hold its memory, and these arrays live as long as the run
+        small = self._small[self._current]
+        place = self._tensor_place if wants_tensors else self._array_place
+        made: list[OrtValue] = []  # a value does not hold its memory, and these live as long as the run
         try:
-            for port, value in zip(self._ports, values, strict=True):
-                if port.name in self._taken:
-                    made.append(value.value if isinstance(value, OrtArray) else self._makers[port.name](value))
-                    binding.bind_ortvalue_input(port.name, made[-1])
+            for position, name, make in self._plan:
+                value = values[position]
+                made.append(value.value if value.__class__ is OrtArray else make(value))
+                binding.bind_ortvalue_input(name, made[-1])
             # In the order of `_order`.
-            for name in () if self._reuse else self._outputs:
+            for name in self._anew:
                 binding.bind_output(name, place)
             for name, value in self._moving.items():
                 if name in self._taken:
                     binding.bind_ortvalue_input(name, value)
-                binding.bind_output(self._pairs[name], onnxruntime_api.device(*self._device))
+                binding.bind_output(self._pairs[name], self._tensor_place)
             if self._device != CPU:
                 binding.synchronize_inputs()
             self._session.run_with_iobinding(binding, onnxruntime_api.quiet_run_options())
         except Exception as error:
-            explained = self._model.explanations()
             names = [each.name for each in self._ports]
-            raise run_error(names, values, error, explained.find_node, None) from error
+            raise run_error(names, values, error, self._model.explanations().find_node, None) from error
         self._current = 1 - self._current
-        if not self._outputs and not self._moving:
-            return None
-        results = dict(zip(self._order, binding.get_outputs(), strict=True))
-        self._moving = {name: results[self._pairs[name]] for name in self._moving}
-        kept = [self._result(results[name], wants_tensors=wants_tensors) for name in self._outputs]
+        if len(small) == len(self._outputs) and not self._moving:
+            kept = [self._copied(small[name], wants_tensors=wants_tensors) for name in self._outputs]
+        else:
+            results = dict(zip(self._order, binding.get_outputs(), strict=True))
+            self._moving = {name: results[self._pairs[name]] for name in self._moving}
+            kept = [
+                self._copied(small[name], wants_tensors=wants_tensors)
+                if name in small
+                else self._result(results[name], wants_tensors=wants_tensors)
+                for name in self._outputs
+            ]
         return kept[0] if len(kept) == 1 else tuple(kept) or None
 
-    def _place(self, *, wants_tensors: bool) -> onnxruntime_api.Device:
-        """Where outputs go: arrays of numpy are given on the CPU."""
-        return onnxruntime_api.device(*(self._device if wants_tensors else CPU))
-
     def _result(self, value: OrtValue, *, wants_tensors: bool) -> Any:
-        is_on_device = wants_tensors or self._reuse
-        array = OrtArray(value, str(self._device if is_on_device else CPU))
+        array = OrtArray(value, str(self._device if wants_tensors or self._reuse else CPU))
         if not wants_tensors:
             return array.numpy()
         return EagerTensor(array.numpy() if self._device == CPU else cast(Any, array))
+
+    def _copied(self, buffer: OrtValue, *, wants_tensors: bool) -> Any:
+        """A small result, copied out of its buffer on the CPU."""
+        array = cast(Array, buffer.numpy()).copy()
+        return EagerTensor(array).to_device(str(self._device)) if wants_tensors else array
 
     @property
     def device(self) -> str:
@@ -346,6 +373,16 @@ def _check_pair(model: Model, name: str, output: str) -> None:
             f"the state '{name}' is {old!r}, and the output '{output}' that follows it is {new!r}",
             help="what a run gives has to be what the next one takes",
         )
+
+
+def _buffer(kind: AnyValueType) -> OrtValue | None:
+    """A buffer for a small result of fixed size, on the CPU; None for other results."""
+    shape = kind.shape if isinstance(kind, TensorType) else None
+    if not isinstance(kind, TensorType) or kind.dtype not in NATIVE or shape is None or not is_static(shape):
+        return None
+    if math.prod(shape) > _MOST_SMALL:
+        return None
+    return onnxruntime_api.empty_value(shape, kind.dtype)
 
 
 def _is_fixed(old: AnyValueType, new: AnyValueType) -> bool:
