@@ -51,7 +51,7 @@ def session_value(value: Any, name: str = "a number") -> Any:
             raise LeakedValueError("a tensor of a graph was used where operators run at once")
     if (on_device := array_on_device(value)) is not None:
         return on_device
-    if is_foreign(value) and not isinstance(value, Value):
+    if is_foreign(value):
         return given_array(value, None, Place("a session", name))
     refuse_masked(value)
     return in_own_byte_order(np.asarray(value)) if hasattr(value, "__array__") else value

@@ -9,7 +9,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import numpy as np
 import onnx
 from onnx import helper
 
@@ -17,7 +16,7 @@ from onnxsmith.graphs.run_values import Array, Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.devices import CPU, Device, OrtArray, read_device, settings_on
-from onnxsmith.runtime.feeds import NoConversion, Recover, element_type, input_converter, value_converter
+from onnxsmith.runtime.feeds import NoConversion, Recover, element_type, filled_value, value_converter
 from onnxsmith.runtime.onnxruntime_api import OrtValue, Session
 from onnxsmith.runtime.single_node import InputType
 from onnxsmith.types.dtypes import DType
@@ -69,6 +68,8 @@ def copied(array: Array | OrtArray, device: Device) -> OrtArray:
     dtype = DType.from_numpy(array.dtype)
     assert dtype is not None, "tensors have element types of ONNX"
     source = array.device if isinstance(array, OrtArray) else "cpu"
+    if source == "cpu" and device == CPU:
+        return OrtArray(filled_value(array.numpy() if isinstance(array, OrtArray) else array, dtype), "cpu")
     # The device that has the provider copies, whichever way the elements go.
     run = _copier(dtype, source if device == CPU else str(device), str(device))
     return run(array)
@@ -89,7 +90,7 @@ def _copier(dtype: DType, runs_on: str, to: str) -> Callable[[Array | OrtArray],
 
     def copy(array: Array | OrtArray) -> OrtArray:
         binding = onnxruntime_api.new_binding(session)
-        value = array.value if isinstance(array, OrtArray) else make(np.ascontiguousarray(array))
+        value = array.value if isinstance(array, OrtArray) else make(array)
         binding.bind_ortvalue_input("x", value)
         binding.bind_output("y", place)
         if runs_on != "cpu":

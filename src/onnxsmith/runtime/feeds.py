@@ -119,16 +119,17 @@ def _exotic_converter(dtype: DType) -> Converter:
             if array.size and array.flags.c_contiguous:
                 return onnxruntime_api.value_over(array.view(storage), dtype)
             # Not over a contiguous copy, which would be gone before the run: a value does not hold its array.
-            return _filled(array.shape, dtype, array.tobytes())
+            return filled_value(array, dtype)
 
         return cast(Converter, over_bytes)
 
-    return cast(Converter, lambda array: _filled(array.shape, dtype, pack(array, dtype.bits).tobytes()))
+    return cast(Converter, lambda array: filled_value(array, dtype))
 
 
-def _filled(shape: tuple[int, ...], dtype: DType, content: bytes) -> OrtValue:
-    """A value with memory of its own, and this content."""
-    value = onnxruntime_api.empty_value(shape, dtype)
+def filled_value(array: Array, dtype: DType) -> OrtValue:
+    """A value with memory of its own, and the content of an array."""
+    value = onnxruntime_api.empty_value(array.shape, dtype)
+    content = array.tobytes() if dtype.bits >= 8 else pack(array, dtype.bits).tobytes()
     ctypes.memmove(value.data_ptr(), content, len(content))
     return value
 

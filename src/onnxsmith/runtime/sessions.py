@@ -11,6 +11,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from onnxsmith.core.call_cache import are_arrays
 from onnxsmith.core.operands import is_static
 from onnxsmith.diagnostics import described_type, did_you_mean, hide_own_frames
@@ -185,7 +187,7 @@ class Session:
         return binding
 
     @property
-    def state(self) -> dict[str, Array]:
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
         """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
         now = {**self._sets[self._current], **self._moving}
         return {name: OrtArray(now[name], str(self._device)).numpy().copy() for name in self._pairs}

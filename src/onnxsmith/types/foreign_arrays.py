@@ -7,6 +7,7 @@ Memory of the CPU is read here, without a copy: torch's tensors, jax's and cupy'
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, cast
@@ -118,9 +119,14 @@ def is_foreign(value: object) -> bool:
     >>> is_foreign(np.zeros(2)), is_foreign([1.0])
     (False, False)
     """
-    kind = type(value)
-    # `tensor`: arrays of ours that compute as numpy does, which say themselves how they come in.
-    return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray | np.generic) and not hasattr(kind, "tensor")
+    return _is_foreign_class(type(value))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_foreign_class(kind: type) -> bool:
+    # Values of ours, and arrays of ours that compute as numpy does, say themselves how they come in.
+    is_ours = hasattr(kind, "is_symbolic") or hasattr(kind, "tensor")
+    return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray | np.generic) and not is_ours
 
 
 def read_foreign(value: Any) -> Any:
