@@ -86,7 +86,6 @@ __all__ = [*_LAZY, *(each for each in _SUBMODULES if each not in _NAMED_AS_OTHER
 register_module("default target", "onnxsmith.runtime.target")
 register_module("model runtime", "onnxsmith.runtime.models")
 register_module("version converter", "onnxsmith.passes.versions.convert")
-register_module("devices", "onnxsmith.runtime.devices")
 register_module("body watch", "onnxsmith.scripting.staging.body_watch")
 
 

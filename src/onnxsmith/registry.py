@@ -102,7 +102,7 @@ def exports(
 
 
 #: What a layer needs of one above it.
-Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch", "devices"]
+Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch"]
 
 _MODULES: dict[Role, str] = {}
 

@@ -13,7 +13,8 @@ import onnxsmith
 from onnxsmith import FLOAT, script, tensor, trace
 from onnxsmith import opset25 as op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, DeviceError, InputTypeError
-from onnxsmith.runtime.devices import CPU, Device, OrtArray, device_of, moved, read_device
+from onnxsmith.runtime.device_arrays import OrtArray, device_of, moved
+from onnxsmith.runtime.devices import CPU, Device, read_device
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType

@@ -162,8 +162,7 @@ def test_several_results_and_other_element_types() -> None:
 
 def test_pairs_by_name_and_by_word() -> None:
     def model(state: str, output: str) -> object:
-        made = trace(lambda x, h: h + x, FLOAT[1], FLOAT[1], input_names=["x", state], output_names=[output])
-        return made
+        return trace(lambda x, h: h + x, FLOAT[1], FLOAT[1], input_names=["x", state], output_names=[output])
 
     for state, output in (
         ("h", "h_next"),

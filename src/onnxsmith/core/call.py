@@ -17,7 +17,7 @@ from onnxsmith.core.bodies import is_function, make_bodies
 from onnxsmith.core.forms import Form, Key, form_key, forms_cache
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, OperatorCall, adopted, Target, new_call, target_of
+from onnxsmith.core.target import ACTIVE, OperatorCall, Target, adopted, new_call, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
 from onnxsmith.errors.telling import tell
@@ -29,6 +29,7 @@ from onnxsmith.schema.definition import (
     Parameter,
     parameter_at,
 )
+from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
@@ -47,7 +48,6 @@ from onnxsmith.schema.promote import (
 )
 from onnxsmith.source import unpack_count
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.types.value_types import (
     AnyValueType,
     OptionalType,

@@ -16,9 +16,9 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Array, NumberValue, Operand, TensorValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
+from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.inference.known import Data
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import array_on_device
 from onnxsmith.types.value_types import Shape, TensorType
 
 if TYPE_CHECKING:

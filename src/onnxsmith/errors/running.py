@@ -169,13 +169,15 @@ class DeviceError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        x = tensor(np.ones((2, 3), np.float32)).to_device("cuda")
-        op.Add(x, np.ones((2, 3), np.float32))
+        from onnxsmith import tensor
+
+        tensor([1.0, 2.0]).to_device("cuda")  # on a machine without one
 
     Right:
 
-        x = tensor(np.ones((2, 3), np.float32)).to_device("cuda")
-        op.Add(x, tensor(np.ones((2, 3), np.float32)).to_device("cuda"))
+        from onnxsmith import tensor
+
+        tensor([1.0, 2.0]).to_device("cpu")
     """
 
     code = "R109"
@@ -206,19 +208,19 @@ class SessionInUseError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        session = model.session()
-        list(ThreadPoolExecutor(2).map(session, batches))
+        from concurrent.futures import ThreadPoolExecutor
+
+        session = trace(lambda a: a @ a, FLOAT["N", "N"]).session()
+        images = [np.eye(800, dtype=np.float32)] * 16
+        list(ThreadPoolExecutor(4).map(session, images))
 
     Right:
 
-        mine = threading.local()
+        from concurrent.futures import ThreadPoolExecutor
 
-        def run(x):
-            if not hasattr(mine, "session"):
-                mine.session = model.session()
-            return mine.session(x)
-
-        list(ThreadPoolExecutor(2).map(run, batches))
+        model = trace(lambda a: a @ a, FLOAT["N", "N"])
+        images = [np.eye(800, dtype=np.float32)] * 16
+        list(ThreadPoolExecutor(4).map(model, images))
     """
 
     code = "R111"

@@ -37,7 +37,7 @@ from onnxsmith.graphs import (
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import OF_ESTIMATORS, with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
-from onnxsmith.graphs.diagnosis import diagnosed, objection
+from onnxsmith.graphs.diagnosis import Explanations, explanations_of, no_explanations
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file, check_model_file
 from onnxsmith.graphs.given_models import Unread, no_model, read_given
@@ -49,20 +49,24 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, gives_tensors, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_inputs import port_of
-from onnxsmith.graphs.model_runtime import Explanations, RunEach, model_runtime
+from onnxsmith.graphs.model_runtime import RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
-from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "on_device", "place", "session_for")
-_FOR_OURSELVES = (*_FOR_OURSELVES, "check_sizes", "explanations")
+_FOR_OURSELVES = (
+    "explanations",
+    "handed_over",
+    "is_proto_only",
+    "native_runner",
+    "place",
+    "session_for",
+)
 
 
 @with_capabilities
@@ -93,7 +97,7 @@ class Model:
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
 
-    #: The device that it computes on, where it was moved to one.
+    #: The device that it computes on, where it is for one: `to_device` sets it on a copy.
     _device: str | None = None
 
     #: What runs where optional inputs are given, by their names.
@@ -323,7 +327,7 @@ class Model:
         try:
             run = model.session_for(feeds)
         except NotRunnableError as error:
-            raise model._diagnosed(error, feeds) from error.__cause__
+            raise model.explanations.explain(error, feeds) from error.__cause__
         if any(gives_tensors(each) for each in (*args, *kwargs.values())):
             return lambda feeds: model_runtime().as_tensors(run(feeds)), feeds
         if model is self:
@@ -401,14 +405,6 @@ class Model:
         """
         return of_arrays(self.native_runner())
 
-    def on_device(self, device: str | None) -> Model:
-        """The same model, sharing all that it holds, with another device to compute on."""
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.__dict__.pop("_made_calls", None)
-        made._device, made._without_defaults = device, {}
-        return made
-
     @property
     def device(self) -> str:
         """The device that calls on arrays of numpy compute on; `to_device` gives a model on another.
@@ -430,7 +426,7 @@ class Model:
         try:
             run = self.session_for(())
         except NotRunnableError as error:
-            return refusing(error, self._diagnosed)
+            return refusing(error, self.explanations.explain)
         return checking(run, self._conditions, self._calls.ports) if self._conditions else run
 
     def _session(self) -> Run:
@@ -438,20 +434,13 @@ class Model:
         return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
 
     def _make_session(self) -> Run:
-        return model_runtime().load(self.handed_over(), *self.explanations())
+        return model_runtime().load(self.handed_over(), *self.explanations)
 
+    @property
     def explanations(self) -> Explanations:
         """How a runtime says what is wrong with the model, and where."""
-        return Explanations(self._find_node(), self._objection, self._diagnosed)
-
-    def _diagnosed(
-        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
-    ) -> OnnxsmithError:
-        return diagnosed(self._ir, error, feeds)
-
-    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-        """The error in the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
-        return objection(self._ir, refusal, feeds)
+        called = "the model" if self.place is None else printable(self.place.name)
+        return explanations_of(lambda: self._ir, called)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it.
@@ -467,10 +456,6 @@ class Model:
             return recorded  # the values of its attributes were checked by the calls that it was made by
         check_attribute_values(self._ir)
         return session_model(self._ir)
-
-    def _find_node(self) -> Callable[[str], Span | None] | None:
-        called = "the model" if self.place is None else printable(self.place.name)
-        return lambda name: origin_of(self._ir, called, name)
 
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
@@ -504,19 +489,11 @@ class Model:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         if graph is None:
-            self.check_sizes(ports, feeds, kwargs, order)
+            model_inputs.check_sizes(ports, feeds, kwargs, order, self._conditions)
         elif self._conditions:
             shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
             carry(graph.shared, self._conditions, model_inputs.dimensions(ports, shapes))
         return model, feeds
-
-    def check_sizes(
-        self, ports: Sequence[Port], feeds: Sequence[Any], kwargs: Mapping[str, Any], order: Sequence[str]
-    ) -> None:
-        """Refuse inputs that disagree about a size, or have one that the model is not for."""
-        model_inputs.check_names(ports, feeds, kwargs, order)
-        if self._conditions:
-            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
 
     def _requiring(self, names: frozenset[str]) -> Model:
         """The same model without the defaults of some inputs; made once for each choice of them."""
@@ -623,11 +600,12 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
 @contextlib.contextmanager
 def isolated_runs(model: Model, limits: Isolation) -> Generator[RunEach]:
     """Runs of a model in a child process, within limits and in one session, on inputs as `bound` gives them."""
-    names, find_node = [port.name for port in model.inputs], model._find_node()  # pyright: ignore[reportPrivateUsage]
-    with model_runtime().isolated(model.handed_over(), names, limits, find_node) as run_each:
-        diagnosed_as = model._diagnosed  # pyright: ignore[reportPrivateUsage]
+    names, explained = [port.name for port in model.inputs], model.explanations
+    with model_runtime().isolated(model.handed_over(), names, limits, explained.find_node) as run_each:
         yield lambda many: [
-            diagnosed_as(each, feeds) if isinstance(each, OperatorFailedError | NotRunnableError) else each
+            explained.explain(each, feeds)
+            if isinstance(each, OperatorFailedError | NotRunnableError)
+            else each
             for each, feeds in zip(run_each(many), many, strict=True)
         ]
 
@@ -742,13 +720,6 @@ class RawModel(Model):
     def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
 
-    def _diagnosed(
-        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
-    ) -> OnnxsmithError:
-        return error  # inference reads onnx-ir's graphs
-
-    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-        return None
-
-    def _find_node(self) -> Callable[[str], Span | None] | None:
-        return None  # onnx-ir has no place for it, and so have no origins
+    @property
+    def explanations(self) -> Explanations:
+        return no_explanations()  # they go by onnx-ir's graphs

@@ -20,7 +20,7 @@ from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.model_runtime import Explain
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.size_conditions import SizeCondition
-from onnxsmith.types.foreign_arrays import DeviceArray, is_foreign
+from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 
 #: How many choices of a runtime have a session, and how many forms of a call are known.
 _MOST_CHOICES = 8

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.isolation import Isolation
@@ -27,14 +27,6 @@ Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError
 RunEach: TypeAlias = Callable[[Sequence[Sequence[RunValue]]], "list[list[RunValue] | OnnxsmithError]"]
 #: The error to raise for one of a run that failed on these inputs, or for a model that nothing runs.
 Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
-
-
-class Explanations(NamedTuple):
-    """What a model knows of its own failures."""
-
-    find_node: FindNode | None
-    objection: Objection
-    explain: Explain
 
 
 class ModelRuntime(Protocol):

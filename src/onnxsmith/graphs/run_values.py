@@ -9,9 +9,9 @@ import numpy as np
 
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OutOfBoundsError
+from onnxsmith.schema.foreign_arrays import array_on_device, is_foreign
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
-from onnxsmith.types.foreign_arrays import array_on_device, is_foreign
 
 #: An array of any element type and shape.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -46,9 +46,8 @@ def session_value(value: Any, name: str = "a number") -> Any:
             ) from None
     if isinstance(value, list):
         return [session_value(each, name) for each in cast("list[Any]", value)]
-    if isinstance(value, Value):
-        if value.is_symbolic:
-            raise LeakedValueError("a tensor of a graph was used where operators run at once")
+    if isinstance(value, Value) and value.is_symbolic:
+        raise LeakedValueError("a tensor of a graph was used where operators run at once")
     if (on_device := array_on_device(value)) is not None:
         return on_device
     if is_foreign(value):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import onnx
 from onnx import defs
 

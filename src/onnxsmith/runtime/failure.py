@@ -17,8 +17,8 @@ from onnxsmith.graphs.raising_nodes import LIMITED, RAISED
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import DeviceArray
 
 _STATUS = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 #: Bodies come inside out, so that the reason is behind the last of these.

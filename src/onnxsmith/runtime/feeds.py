@@ -123,7 +123,10 @@ def _exotic_converter(dtype: DType) -> Converter:
 
         return cast(Converter, over_bytes)
 
-    return cast(Converter, lambda array: filled_value(array, dtype))
+    def packed(array: Array) -> OrtValue:
+        return filled_value(array, dtype)
+
+    return cast(Converter, packed)
 
 
 def filled_value(array: Array, dtype: DType) -> OrtValue:
@@ -176,7 +179,7 @@ def from_value(value: OrtValue) -> RunValue:
         return np.empty(shape, dtype.numpy)
     memory = (ctypes.c_ubyte * size).from_address(value.data_ptr())
     memory._value = value  # pyright: ignore[reportAttributeAccessIssue]  # the array is over its memory
-    return np.frombuffer(memory, dtype.numpy).reshape(shape)
+    return np.frombuffer(cast(bytearray, memory), dtype.numpy).reshape(shape)
 
 
 Recover: TypeAlias = Callable[[Exception, Sequence[RunValue]], list[RunValue]]

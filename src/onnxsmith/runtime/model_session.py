@@ -15,7 +15,8 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
-from onnxsmith.graphs.model_runtime import Explain, Explanations, FindNode, Objection
+from onnxsmith.graphs.diagnosis import Explanations
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.session_model import SessionModel

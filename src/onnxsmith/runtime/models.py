@@ -19,7 +19,8 @@ from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import FACT_KEY, Refused, rule_of
-from onnxsmith.runtime.devices import computing_on, device_of, staying_on
+from onnxsmith.runtime.device_arrays import device_of
+from onnxsmith.runtime.devices import computing_on, staying_on
 from onnxsmith.runtime.facts.fact import ByOperator, facts_of
 from onnxsmith.runtime.isolated import isolated_session
 from onnxsmith.runtime.model_session import load_session

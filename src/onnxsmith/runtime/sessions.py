@@ -6,6 +6,7 @@ ONNX Runtime may write an output before a node has read the input of the same me
 
 from __future__ import annotations
 
+import copy
 import math
 import threading
 from collections.abc import Mapping, Sequence
@@ -31,13 +32,14 @@ from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_calls import form_of, gives_tensors
 from onnxsmith.graphs.run_values import Array
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.bound import copied, value_maker
-from onnxsmith.runtime.devices import CPU, OrtArray, check_there, device_of, read_device, settings_on
-from onnxsmith.runtime.feeds import NATIVE
+from onnxsmith.runtime.device_arrays import OrtArray, copied, device_of, ort_array
+from onnxsmith.runtime.devices import CPU, check_there, read_device, settings_on
+from onnxsmith.runtime.feeds import NATIVE, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
 from onnxsmith.runtime.settings import Scope
 from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
@@ -59,7 +61,9 @@ def to_device(model: ModelLike, device: str) -> Model:
     array([2., 3.], dtype=float32)
     """
     place = check_there(read_device(device))
-    return model_of(model, "to_device").on_device(None if place == CPU else str(place))
+    made = copy.copy(model_of(model, "to_device"))
+    made._device = None if place == CPU else str(place)  # pyright: ignore[reportPrivateUsage]  # of a model that is made here
+    return made
 
 
 @boundary
@@ -128,11 +132,11 @@ class Session:
                     help="call the model itself, which takes and gives Python's lists",
                 )
         with Scope(settings_on(self._device)):
-            self._session = open_model(model.handed_over(), model.explanations())
+            self._session = open_model(model.handed_over(), model.explanations)
         #: What the session takes: it may have dropped an input that nothing reads.
         self._taken = {meta.name for meta in self._session.inputs_meta}
         self._plan = [
-            (position, each.name, value_maker(each.type))
+            (position, each.name, value_converter(each.type))
             for position, each in enumerate(self._ports)
             if each.name in self._taken
         ]
@@ -154,16 +158,22 @@ class Session:
                 values[name] = model_inputs.feed(ports[name], value)
             except ModelInputError as error:
                 raise SessionStateError(error.message, help=error.help) from None
-        #: The state whose size never changes alternates between two sets of buffers; of the rest each run makes new values.
+        # State whose size never changes alternates between two sets of buffers; of the rest each run makes new values.
         fixed = [name for name in values if _is_fixed(ports[name].type, ports[self._pairs[name]].type)]
-        self._sets = [{name: copied(values[name], self._device).value for name in fixed} for _ in range(2)]
+        self._sets = [
+            {name: copied(_here(values[name]), self._device).value for name in fixed} for _ in range(2)
+        ]
         self._moving = {
-            name: copied(value, self._device).value for name, value in values.items() if name not in fixed
+            name: copied(_here(value), self._device).value
+            for name, value in values.items()
+            if name not in fixed
         }
         self._current = 0
         #: Buffers of small results of fixed size, for each set of the state: results are copies of them.
-        self._small = [{name: _buffer(ports[name].type) for name in self._outputs} for _ in range(2)]
-        self._small = [{name: value for name, value in each.items() if value is not None} for each in self._small]
+        self._small: list[dict[str, OrtValue]] = [
+            {name: made for name in self._outputs if (made := _buffer(ports[name].type)) is not None}
+            for _ in range(2)
+        ]
         #: The outputs that each run makes anew.
         self._anew = [] if self._reuse else [name for name in self._outputs if name not in self._small[0]]
         self._bindings = [self._bound(old, 1 - old) for old in range(2)]
@@ -188,7 +198,7 @@ class Session:
 
     @property
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
+        """The state as it is now, a copy as arrays of numpy, by the names of the inputs. Assign to it to go on from there."""
         now = {**self._sets[self._current], **self._moving}
         return {name: OrtArray(now[name], str(self._device)).numpy().copy() for name in self._pairs}
 
@@ -199,7 +209,9 @@ class Session:
         missing = next((each for each in self._pairs if each not in given), None)
         if strange is not None or missing is not None:
             raise SessionStateError(
-                f"the state of the session has no '{strange}'" if strange is not None else f"'{missing}' is missing",
+                f"the state of the session has no '{strange}'"
+                if strange is not None
+                else f"'{missing}' is missing",
                 help="the state has " + ", ".join(self._pairs),
             )
         self._take()
@@ -240,7 +252,9 @@ class Session:
         """The inputs of a call as arrays, in order, and whether tensors were given; refused where they do not fit."""
         given = model_inputs.by_name(self._ports, (), args, kwargs)
         feeds = [model_inputs.feed(port, given[port.name]) for port in self._ports]
-        self._model.check_sizes(self._ports, feeds, kwargs, [each.name for each in self._ports])
+        conditions = self._model._conditions  # pyright: ignore[reportPrivateUsage]  # as a call of the model does
+        names = [each.name for each in self._ports]
+        model_inputs.check_sizes(self._ports, feeds, kwargs, names, conditions)
         wants_tensors = any(map(gives_tensors, given.values()))
         found = device_of(feeds)
         if found not in (None, str(self._device)):
@@ -248,7 +262,11 @@ class Session:
                 f"the session is on the device {self._device}, and was given a tensor on {found}",
                 help=f'x.to_device("{self._device}")',
             )
-        if not kwargs and are_arrays(map(type, args)) and all(a is b for a, b in zip(args, feeds, strict=True)):
+        if (
+            not kwargs
+            and are_arrays(map(type, args))
+            and all(a is b for a, b in zip(args, feeds, strict=True))
+        ):
             self._known.add(tuple(map(form_of, args)))
         return feeds, wants_tensors
 
@@ -260,7 +278,7 @@ class Session:
         try:
             for position, name, make in self._plan:
                 value = values[position]
-                made.append(value.value if value.__class__ is OrtArray else make(value))
+                made.append(ort_array(value).value if isinstance(value, DeviceArray) else make(value))
                 binding.bind_ortvalue_input(name, made[-1])
             # In the order of `_order`.
             for name in self._anew:
@@ -274,7 +292,7 @@ class Session:
             self._session.run_with_iobinding(binding, onnxruntime_api.quiet_run_options())
         except Exception as error:
             names = [each.name for each in self._ports]
-            raise run_error(names, values, error, self._model.explanations().find_node, None) from error
+            raise run_error(names, values, error, self._model.explanations.find_node, None) from error
         self._current = 1 - self._current
         if len(small) == len(self._outputs) and not self._moving:
             kept = [self._copied(small[name], wants_tensors=wants_tensors) for name in self._outputs]
@@ -316,7 +334,13 @@ class Session:
         return f"Session({inputs}) -> {', '.join(self._outputs) or 'nothing'}{state}, on {self._device}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a session holds memory of its device; send the model and session.state, and open one there")
+        raise TypeError(
+            "a session holds memory of its device; send the model and session.state, and open one there"
+        )
+
+
+def _here(value: Any) -> Any:
+    return ort_array(value) if isinstance(value, DeviceArray) else value
 
 
 def _checked_mapping(name: str, value: object) -> dict[str, Any]:
@@ -345,7 +369,9 @@ def _paired(model: Model, state: Mapping[str, Any], pairs: Mapping[str, str]) ->
             )
     for name in pairs:
         if name not in state:
-            raise SessionStateError(f"'{name}' has a pair and no first value", help=f'state={{"{name}": array}}')
+            raise SessionStateError(
+                f"'{name}' has a pair and no first value", help=f'state={{"{name}": array}}'
+            )
     found: dict[str, str] = {}
     for name in state:
         named = [f"{name}_next", *(name.replace(old, new) for old, new in _PAIRS if old in name)]
@@ -379,12 +405,11 @@ def _check_pair(model: Model, name: str, output: str) -> None:
 
 def _buffer(kind: AnyValueType) -> OrtValue | None:
     """A buffer for a small result of fixed size, on the CPU; None for other results."""
-    shape = kind.shape if isinstance(kind, TensorType) else None
-    if not isinstance(kind, TensorType) or kind.dtype not in NATIVE or shape is None or not is_static(shape):
+    if not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None:
         return None
-    if math.prod(shape) > _MOST_SMALL:
+    if kind.dtype not in NATIVE or not is_static(kind.shape) or math.prod(kind.shape) > _MOST_SMALL:
         return None
-    return onnxruntime_api.empty_value(shape, kind.dtype)
+    return onnxruntime_api.empty_value(kind.shape, kind.dtype)
 
 
 def _is_fixed(old: AnyValueType, new: AnyValueType) -> bool:

@@ -23,18 +23,19 @@ from onnxsmith.errors import OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs.run_values import session_value
 from onnxsmith.runtime import control
-from onnxsmith.runtime.devices import OrtArray, device_of, staying_on
+from onnxsmith.runtime.device_arrays import OrtArray, device_of, ort_array
+from onnxsmith.runtime.devices import staying_on
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
 from onnxsmith.runtime.tensor import EagerTensor, adopted, as_tensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import DeviceArray, UnreadableArray, is_foreign, read_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import UnreadableArray, is_foreign, read_foreign
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
@@ -239,7 +240,11 @@ def _known(value: Any, kind: InputType, largest_rank: int | None) -> Known | Non
     if isinstance(value, _ARRAYS):
         array = cast("np.ndarray[Any, Any]", value)
         dtype = kind if isinstance(kind, DType) else None
-        is_small = isinstance(array, np.ndarray) and array.size <= LARGEST_CONTENT and (largest_rank is None or array.ndim <= largest_rank)
+        is_small = (
+            value.__class__ is not OrtArray
+            and array.size <= LARGEST_CONTENT
+            and (largest_rank is None or array.ndim <= largest_rank)
+        )
         return Known(TensorType(dtype, array.shape), array if is_small else None)
     return None if kind is None or isinstance(kind, DType) else Known(kind)
 
@@ -279,9 +284,10 @@ def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, An
             elif is_foreign(value):
                 wraps = True
                 try:
-                    array = read_foreign(value)
+                    found = read_foreign(value)
                 except UnreadableArray:
                     return MISS  # whoever binds the call says which input it is
+                array: Any = ort_array(found) if isinstance(found, DeviceArray) else found
                 form.append(array.dtype)
                 form.append(array.ndim)
                 if array.__class__ is not _ARRAY:

@@ -11,12 +11,13 @@ from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeValueError, InputTypeError, boundary
-from onnxsmith.runtime.devices import CPU, OrtArray, capsule_of, moved, read_device
+from onnxsmith.runtime.device_arrays import OrtArray, capsule_of, moved, ort_array
+from onnxsmith.runtime.devices import CPU, read_device
+from onnxsmith.schema.foreign_arrays import DEVICE_NAMES, DeviceArray
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import read_dtype
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import DEVICE_NAMES
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class EagerTensor(Tensor):
         """
         if stream is not None:
             raise AttributeValueError(
-                "a copy waits for all work of the device, and takes no stream", culprit=("attribute", "stream")
+                "a copy waits for all work of the device, and takes no stream",
+                culprit=("attribute", "stream"),
             )
         wanted = read_device(device)
         if str(wanted) == self.device:
@@ -102,7 +104,9 @@ class EagerTensor(Tensor):
     ) -> object:
         """The memory for other libraries: `torch.from_dlpack(x)` has the same elements without a copy."""
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"the tensor is on the device {self.device}; x.to_device(…) copies it to another")
+            raise BufferError(
+                f"the tensor is on the device {self.device}; x.to_device(…) copies it to another"
+            )
         given = EagerTensor(self.array.copy()) if copy and self.device == str(CPU) else self
         array = given.array
         return array.capsule() if isinstance(array, OrtArray) else capsule_of(array)
@@ -176,7 +180,8 @@ def as_tensor(value: Any) -> Any:
 
 def adopted(value: Any, place: Place) -> EagerTensor:
     """The tensor over the memory of another library's array, on the device where it lies."""
-    return EagerTensor(given_array(value, None, place))
+    array: Any = given_array(value, None, place)
+    return EagerTensor(cast(Any, ort_array(array)) if isinstance(array, DeviceArray) else array)
 
 
 def _cell(value: object) -> str:

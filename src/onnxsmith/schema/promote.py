@@ -17,8 +17,8 @@ import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at, parameters_of
+from onnxsmith.schema.foreign_arrays import UnreadableArray, array_on_device, is_foreign, read_foreign
 from onnxsmith.types.dtypes import DType, in_own_byte_order, refuse_masked
-from onnxsmith.types.foreign_arrays import UnreadableArray, array_on_device, is_foreign, read_foreign
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 
@@ -217,7 +217,7 @@ def _as_array(value: Any, place: Place) -> np.ndarray[Any, Any]:
 def _read_foreign(value: Any, place: Place) -> np.ndarray[Any, Any]:
     """The array over the memory of another library's."""
     try:
-        return read_foreign(value)
+        return cast(Any, read_foreign(value))
     except UnreadableArray as error:
         raise InputTypeError(
             f"{place.owner} cannot take this {type(value).__name__} as {place.name}: {error}",

@@ -17,7 +17,6 @@ import numpy as np
 
 from onnxsmith.errors import AnnotationError
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import UnreadableArray, array_on_device, is_foreign, read_foreign
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
@@ -204,10 +203,8 @@ def type_of_example(example: ExampleValue, where: str = "example") -> AnyValueTy
             same = all(each == first for each in elements)
             return SequenceType(first if same else TensorType(first.dtype, None))
     try:
-        array = array_on_device(example)
-        if array is None:
-            array = read_foreign(example) if is_foreign(example) else np.asarray(example)
-    except (RuntimeError, TypeError, UnreadableArray) as error:  # a tensor of PyTorch with a gradient, or without content
+        array = np.asarray(example)
+    except (RuntimeError, TypeError) as error:  # a tensor of PyTorch with a gradient, or without content
         raise AnnotationError(f"{where} is no array: {error}") from error
     dtype = DType.from_numpy(array.dtype)
     if dtype is None:
@@ -319,7 +316,6 @@ def equal_sizes(kinds: Iterable[AnyValueType]) -> tuple[EqualSizes, ...]:
     """The law as places to compare, for a caller who asks it of many calls and has no time to read types.
 
     >>> from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import UnreadableArray, array_on_device, is_foreign, read_foreign
     >>> equal_sizes([TensorType(DType.FLOAT, ("N", 4)), TensorType(DType.FLOAT, ("N",))])
     (EqualSizes(first=0, first_axis=0, second=1, second_axis=0),)
     """

@@ -1,7 +1,7 @@
 """Arrays of other libraries as numpy's arrays over the same memory, by the dlpack protocol.
 
 Memory of the CPU is read here, without a copy: torch's tensors, jax's and cupy's host arrays, anything with
-`__dlpack__`. Memory of other devices is left to the runtime, which registers itself (`register_device_reader`).
+`__dlpack__`. Of memory on other devices no element is read: the runtime takes it over.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.errors import InputTypeError
-from onnxsmith.registry import load_module
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 #: Devices of the protocol whose memory the CPU reads: its own, what is pinned for CUDA or ROCm, what both share.
 _OF_THE_CPU = frozenset({1, 3, 11, 13})
@@ -62,7 +61,7 @@ class _Tensor(ctypes.Structure):
 
 
 class DeviceArray:
-    """An array in the memory of a device: element type and shape are known, and no element is read without being asked for.
+    """An array in the memory of a device: element type and shape are known, and no element is read by itself.
 
     The runtime makes them, of a class of its own. numpy's functions refuse them, since that would move the elements.
     """
@@ -80,6 +79,10 @@ class DeviceArray:
         return len(self.shape)
 
     @property
+    def type(self) -> TensorType:
+        return TensorType(DType.from_numpy(self.dtype), self.shape)
+
+    @property
     def size(self) -> int:
         return math.prod(self.shape)
 
@@ -87,14 +90,14 @@ class DeviceArray:
         """The elements as an array of numpy: a copy, except on the CPU."""
         raise NotImplementedError
 
-    def item(self) -> Any:
+    def item(self) -> complex:
         """The only element as a Python number."""
         return self.numpy().item()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         raise InputTypeError(
             f"the tensor is on the device {self.device}, and numpy computes on the CPU",
-            help='give x.numpy(), which copies it, or compute with operators, which run on its device',
+            help="give x.numpy(), which copies it, or compute with operators, which run on its device",
         )
 
 
@@ -129,28 +132,66 @@ def _is_foreign_class(kind: type) -> bool:
     return hasattr(kind, "__dlpack__") and not issubclass(kind, np.ndarray | np.generic) and not is_ours
 
 
-def read_foreign(value: Any) -> Any:
+def read_foreign(value: object) -> np.ndarray[Any, Any] | DeviceArray:
     """The array over the memory of another library's: numpy's for that of the CPU, a device's array else.
 
-    Raises UnreadableArray. The result shares the memory, and cannot be written to.
+    Raises UnreadableArray. The result shares the memory.
     """
+    given = cast(Any, value)
     try:
-        if value.__dlpack_device__()[0] not in _OF_THE_CPU:
-            return _read_of_device(value)
+        kind, index = given.__dlpack_device__()
+        if int(kind) not in _OF_THE_CPU:
+            return _on_device(given, int(kind), int(index))
         try:
-            array = np.from_dlpack(value)
+            return np.from_dlpack(given)
         except (BufferError, RuntimeError):  # element types that numpy does not have, among other reasons
-            return _array_over(value.__dlpack__())
+            return _array_over(given.__dlpack__())
     except (BufferError, RuntimeError, TypeError, ValueError, AttributeError) as error:
-        raise _refused(value, error) from error
-    array.flags.writeable = False
-    return array
+        if getattr(value, "requires_grad", False):
+            raise UnreadableArray("it requires a gradient, which would be lost", "give x.detach()") from error
+        raise UnreadableArray(str(error)) from error
 
 
-def _refused(value: Any, error: Exception) -> UnreadableArray:
-    if getattr(value, "requires_grad", False):
-        return UnreadableArray("it requires a gradient, which would be lost", "give x.detach()")
-    return UnreadableArray(str(error))
+class ForeignDeviceArray(DeviceArray):
+    """An array of another library on a device, as its capsule of the protocol says."""
+
+    __slots__ = ("capsule",)
+
+    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], device: str, capsule: object) -> None:
+        super().__init__(dtype, shape, device)
+        self.capsule = capsule
+
+
+def _on_device(value: Any, kind: int, index: int) -> ForeignDeviceArray:
+    name = DEVICE_NAMES.get(kind)
+    if name is None:
+        raise UnreadableArray(f"it is on a device of the kind {kind}, where nothing of ours computes")
+    # For CUDA: what was begun for it is done before the default stream goes on, which a run of ours waits for.
+    capsule = value.__dlpack__(stream=1) if name == "cuda" else value.__dlpack__()
+    tensor = tensor_of(capsule)
+    shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
+    strides = [tensor.strides[axis] for axis in range(tensor.ndim)] if tensor.strides else None
+    if strides is not None and 0 not in shape and not _is_packed(shape, strides):
+        if not hasattr(value, "contiguous"):
+            raise UnreadableArray("its elements do not lie in order", "give a contiguous copy")
+        return _on_device(value.contiguous(), kind, index)  # copied once, on its device
+    return ForeignDeviceArray(_dtype_of(tensor).numpy, shape, f"{name}:{index}", capsule)
+
+
+def _is_packed(shape: tuple[int, ...], strides: list[int]) -> bool:
+    return all(
+        (size - 1) * stride == reach
+        for size, stride, reach in zip(shape, strides, _packed(shape), strict=True)
+    )
+
+
+def _dtype_of(tensor: _Tensor) -> DType:
+    dtype = _ELEMENTS.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if dtype is None:
+        raise UnreadableArray(
+            f"its elements have the code {tensor.code} and {tensor.bits} bits, which ONNX does not have"
+        )
+    return dtype
 
 
 def tensor_of(capsule: object) -> _Tensor:
@@ -163,9 +204,7 @@ def tensor_of(capsule: object) -> _Tensor:
 
 def _array_over(capsule: object) -> np.ndarray[Any, Any]:
     tensor = tensor_of(capsule)
-    dtype = _ELEMENTS.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
-    if dtype is None:
-        raise UnreadableArray(f"its elements have the code {tensor.code} and {tensor.bits} bits, which ONNX does not have")
+    dtype = _dtype_of(tensor)
     item = dtype.numpy.itemsize
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
     if 0 in shape:
@@ -173,14 +212,19 @@ def _array_over(capsule: object) -> np.ndarray[Any, Any]:
     steps = [tensor.strides[axis] for axis in range(tensor.ndim)] if tensor.strides else None
     strides = None if steps is None else tuple(step * item for step in steps)
     # The least and the greatest address of an element: steps may be negative.
-    reach = _packed(shape) if steps is None else [(size - 1) * step for size, step in zip(shape, steps, strict=True)]
+    reach = (
+        _packed(shape)
+        if steps is None
+        else [(size - 1) * step for size, step in zip(shape, steps, strict=True)]
+    )
     low, high = sum(min(each, 0) for each in reach), sum(max(each, 0) for each in reach)
     memory = (ctypes.c_ubyte * ((high - low + 1) * item)).from_address(
         cast(int, tensor.data) + tensor.byte_offset + low * item
     )
     memory._capsule = capsule  # pyright: ignore[reportAttributeAccessIssue]  # the memory lives as long as the capsule
-    array: np.ndarray[Any, Any] = np.ndarray(shape, dtype.numpy, memory, -low * item, strides)
-    array.flags.writeable = False
+    array: np.ndarray[Any, Any] = np.ndarray(
+        shape, dtype.numpy, cast(bytearray, memory), -low * item, strides
+    )
     return array
 
 
@@ -191,19 +235,3 @@ def _packed(shape: tuple[int, ...]) -> list[int]:
         reach.append((size - 1) * step)
         step *= size
     return reach
-
-
-_reader: Callable[[Any], Any] | None = None
-
-
-def register_device_reader(reader: Callable[[Any], Any]) -> None:
-    """Say what reads arrays on devices other than the CPU."""
-    global _reader  # set once, by the package itself
-    _reader = reader
-
-
-def _read_of_device(value: Any) -> Any:
-    if _reader is None:
-        load_module("devices")
-    assert _reader is not None, "the module of devices registers it"
-    return _reader(value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onnxsmith.schema.foreign_arrays import ELEMENT_CODES, UnreadableArray, is_foreign, read_foreign
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.foreign_arrays import ELEMENT_CODES, UnreadableArray, is_foreign, read_foreign
 
 torch = pytest.importorskip("torch")
 
