@@ -200,6 +200,8 @@ class _Writer:
     def _decorators(self, here: Source, node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
         for each in node.decorator_list:
             name = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+            if name.endswith(".setter"):  # of a property that stands above it
+                yield name
             if name.rpartition(".")[2] == "cached_property":
                 yield "property"
             elif name in _DECORATORS:

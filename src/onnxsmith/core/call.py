@@ -17,7 +17,7 @@ from onnxsmith.core.bodies import is_function, make_bodies
 from onnxsmith.core.forms import Form, Key, form_key, forms_cache
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, OperatorCall, Target, new_call, target_of
+from onnxsmith.core.target import ACTIVE, OperatorCall, Target, adopted, new_call, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
 from onnxsmith.errors.telling import tell
@@ -29,6 +29,7 @@ from onnxsmith.schema.definition import (
     Parameter,
     parameter_at,
 )
+from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
@@ -85,6 +86,10 @@ def _perform(
 ) -> Sequence[Any]:
     """The outputs of a call, by its four steps; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
+    if active is None or active.recording is None:
+        args = tuple(
+            [adopted(each, input_place(op, k)) if is_foreign(each) else each for k, each in enumerate(args)]
+        )
     bound = bind(op, args, kwargs)
     if has_open_outputs(op) and "outputs" not in kwargs:
         bound = _as_unpacked(op, bound)
@@ -339,7 +344,9 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
             return stacked_scalars(
                 elements, target, place, _only_dtype(parameter), lambda: _instead_of_list(op, parameter)
             )
-    return target.constant(given_array(value, None, place))
+    array = given_array(value, None, place)
+    # A graph holds its constants itself.
+    return target.constant(cast(Any, array.numpy()) if isinstance(array, DeviceArray) else array)
 
 
 def holds_array(elements: Sequence[Any]) -> bool:

@@ -16,6 +16,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Array, NumberValue, Operand, TensorValue, Value
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, UnknownRankError
+from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.inference.known import Data
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, Shape, TensorType
@@ -125,8 +126,13 @@ def as_tensor(value: T) -> T | TensorValue:
 def data_of(value: Operand) -> Data:
     """The content as far as it is known now; names stand for what the model decides."""
     if isinstance(value, Value):
-        return value.known.data if value.is_symbolic else np.asarray(cast(Any, value))
-    return np.asarray(value)
+        if value.is_symbolic:
+            return value.known.data
+        on_device = array_on_device(value)
+        if on_device is not None:
+            # A single number is worth a copy: what reads it wants a number. Of more, nothing is known here.
+            return on_device.numpy() if on_device.size == 1 else None
+    return np.asarray(cast(Any, value))
 
 
 def content_of(value: Operand) -> Array | None:

@@ -17,6 +17,7 @@ from onnxsmith.errors import LeakedValueError
 from onnxsmith.registry import load_module
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.promote import Place as InputPlace
 from onnxsmith.source import Place
 from onnxsmith.types.value_types import AnyValueType
 
@@ -277,12 +278,20 @@ ACTIVE: ContextVar[Target | None] = ContextVar("onnxsmith_active_target", defaul
 #: Where operators run unless somebody says otherwise; its module is imported on first use, and registers it.
 _default: Target | None = None
 _make_default: Callable[[], Target] | None = None
+_adopt: Callable[[Any, InputPlace], Value] | None = None
 
 
-def register_default(make: Callable[[], Target]) -> None:
-    """Say how the target of ordinary eager calls is made; it is made on first use."""
-    global _make_default  # set once, by the package itself
-    _make_default = make
+def register_default(make: Callable[[], Target], adopt: Callable[[Any, InputPlace], Value]) -> None:
+    """Say how the target of ordinary eager calls is made, on first use, and tensors of other libraries' arrays."""
+    global _make_default, _adopt  # set once, by the package itself
+    _make_default, _adopt = make, adopt
+
+
+def adopted(value: object, place: InputPlace) -> Value:
+    """The running tensor over the memory of another library's array, on the device where it lies."""
+    default_target()
+    assert _adopt is not None, "the module of the default target registers it"
+    return _adopt(value, place)
 
 
 def default_target() -> Target:

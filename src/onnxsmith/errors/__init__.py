@@ -48,6 +48,7 @@ from onnxsmith.errors.operators import TooManyInputsError as TooManyInputsError
 from onnxsmith.errors.operators import UnknownAttributeError as UnknownAttributeError
 from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorError
 from onnxsmith.errors.refusals import refusals_raised as refusals_raised
+from onnxsmith.errors.running import DeviceError as DeviceError
 from onnxsmith.errors.running import DivisionByZeroError as DivisionByZeroError
 from onnxsmith.errors.running import MemoryLimitError as MemoryLimitError
 from onnxsmith.errors.running import MissingDependencyError as MissingDependencyError
@@ -56,6 +57,8 @@ from onnxsmith.errors.running import NotRunnableError as NotRunnableError
 from onnxsmith.errors.running import OperatorFailedError as OperatorFailedError
 from onnxsmith.errors.running import ProcessEndedError as ProcessEndedError
 from onnxsmith.errors.running import RunTimeoutError as RunTimeoutError
+from onnxsmith.errors.running import SessionInUseError as SessionInUseError
+from onnxsmith.errors.running import SessionStateError as SessionStateError
 from onnxsmith.errors.sklearn import PipelineError as PipelineError
 from onnxsmith.errors.sklearn import UnconvertedStepError as UnconvertedStepError
 from onnxsmith.errors.staging import BranchTypeError as BranchTypeError

@@ -159,3 +159,68 @@ class DivisionByZeroError(OnnxsmithError, ZeroDivisionError):
     """
 
     code = "R108"
+
+
+class DeviceError(OnnxsmithError, RuntimeError):
+    """A device is not there, or a call has tensors on several.
+
+    A call runs where its tensors are. Python numbers, arrays without dimensions and short vectors of whole numbers
+    (shapes, axes) go where the other tensors are; nothing else moves by itself.
+
+    Wrong:
+
+        from onnxsmith import tensor
+
+        tensor([1.0, 2.0]).to_device("cuda")  # on a machine without one
+
+    Right:
+
+        from onnxsmith import tensor
+
+        tensor([1.0, 2.0]).to_device("cpu")
+    """
+
+    code = "R109"
+
+
+class SessionStateError(OnnxsmithError, ValueError):
+    """The state of a session does not fit the model: an input that it does not have, or one without its output.
+
+    State is what a run gives and the next run takes. The output of an input is found by name: `w_next` for `w`, the
+    name with `present` for `past`, that with `_out` for `_in`; or `pairs` says it.
+
+    Wrong:
+
+        model = trace(lambda x, h: op.Tanh(x + h), FLOAT["N"], FLOAT["N"], output_names=["y"])
+        model.session(state={"h": np.zeros(2, np.float32)})
+
+    Right:
+
+        model = trace(lambda x, h: op.Tanh(x + h), FLOAT["N"], FLOAT["N"], output_names=["y"])
+        model.session(state={"h": np.zeros(2, np.float32)}, pairs={"h": "y"})
+    """
+
+    code = "R110"
+
+
+class SessionInUseError(OnnxsmithError, RuntimeError):
+    """Two threads run one session at the same time. It has one set of buffers: a thread takes a session of its own.
+
+    Wrong:
+
+        from concurrent.futures import ThreadPoolExecutor
+
+        session = trace(lambda a: a @ a, FLOAT["N", "N"]).session()
+        images = [np.eye(800, dtype=np.float32)] * 16
+        list(ThreadPoolExecutor(4).map(session, images))
+
+    Right:
+
+        from concurrent.futures import ThreadPoolExecutor
+
+        model = trace(lambda a: a @ a, FLOAT["N", "N"])
+        images = [np.eye(800, dtype=np.float32)] * 16
+        list(ThreadPoolExecutor(4).map(model, images))
+    """
+
+    code = "R111"

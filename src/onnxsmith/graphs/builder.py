@@ -143,12 +143,12 @@ class GraphTarget:
         program.opsets.use(op, version, place)
         wish = snake_case(op.name)
         results: list[ValueRecord] = []
-        made: list[SymbolicTensor | SymbolicSequence] = []
+        made: list[Made] = []
         for known in outputs:
             value = self.new_value(wish, known)
             results.append(value)
-            kind = SymbolicTensor if isinstance(known.type, TensorType) else SymbolicSequence
-            made.append(kind(value, known, self, place))
+            is_tensor = isinstance(known.type, TensorType)
+            made.append((SymbolicTensor if is_tensor else wrap)(value, known, self, place))
         self.nodes.append(
             NodeRecord(
                 op.domain,

@@ -8,8 +8,8 @@ operator that the runtime named, or where the runtime named none; else the runti
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,9 +18,12 @@ from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
+from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.rewriting.scopes import all_graphs, required_inputs
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.source import Span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType
 
@@ -29,6 +32,38 @@ _LARGEST_CONTENT = 1024
 #: What a body does to what is carried shows in one of its nodes.
 _WITH_BODIES = frozenset({"Loop", "Scan"})
 _WORD = re.compile(r"\w+")
+
+
+class Explanations(NamedTuple):
+    """The knowledge that a model has of its failures: where a node was written, objections, the error of a run."""
+
+    find_node: FindNode | None
+    objection: Objection | None
+    explain: Explain
+
+
+def no_explanations() -> Explanations:
+    """Those of a model whose nodes nothing here looks at."""
+
+    def explain(error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]) -> OnnxsmithError:
+        return error
+
+    return Explanations(None, None, explain)
+
+
+def explanations_of(model: Callable[[], ir.Model], called: str) -> Explanations:
+    """The explanations of a model, which is asked for when something fails; `called` names its file."""
+
+    def find_node(name: str) -> Span | None:
+        return origin_of(model(), called, name)
+
+    def object_to(refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
+        return objection(model(), refusal, feeds)
+
+    def explain(error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]) -> OnnxsmithError:
+        return diagnosed(model(), error, feeds)
+
+    return Explanations(find_node, object_to, explain)
 
 
 def diagnosed(

@@ -37,7 +37,7 @@ from onnxsmith.graphs import (
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import OF_ESTIMATORS, with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
-from onnxsmith.graphs.diagnosis import diagnosed, objection
+from onnxsmith.graphs.diagnosis import Explanations, explanations_of, no_explanations
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file, check_model_file
 from onnxsmith.graphs.given_models import Unread, no_model, read_given
@@ -46,23 +46,28 @@ from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, of_arrays, refusing
+from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, gives_tensors, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_inputs import port_of
 from onnxsmith.graphs.model_runtime import RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
-from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.source import Span
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place")
+_FOR_OURSELVES = (
+    "explanations",
+    "handed_over",
+    "is_proto_only",
+    "native_runner",
+    "place",
+    "session_for",
+)
 
 
 @with_capabilities
@@ -92,6 +97,9 @@ class Model:
 
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
+
+    #: The device that it computes on, where it is for one: `to_device` sets it on a copy.
+    _device: str | None = None
 
     #: What runs where optional inputs are given, by their names.
     _without_defaults: dict[frozenset[str], Model]
@@ -318,12 +326,22 @@ class Model:
         """The session of a call and its inputs; remembered for calls of the same form."""
         model, feeds = self._bind(args, kwargs)
         try:
-            run = model._session()
+            run = model.session_for(feeds)
         except NotRunnableError as error:
-            raise model._diagnosed(error, feeds) from error.__cause__
+            raise model.explanations.explain(error, feeds) from error.__cause__
+        if any(gives_tensors(each) for each in (*args, *kwargs.values())):
+            return lambda feeds: model_runtime().as_tensors(run(feeds)), feeds
         if model is self:
             self._calls.learn(args, kwargs, feeds, run)
         return run, feeds
+
+    def session_for(self, feeds: Sequence[Any]) -> Run:
+        """The session for inputs: where they are, on the model's own device, or by the choice of this context."""
+        block = model_runtime().staying_with(feeds, self._device)
+        if block is None:
+            return self._session()
+        with block:
+            return self._session()
 
     @property
     def _calls(self) -> ModelCalls:
@@ -388,6 +406,16 @@ class Model:
         """
         return of_arrays(self.native_runner())
 
+    @property
+    def device(self) -> str:
+        """The device that calls on arrays of numpy compute on; `to_device` gives a model on another.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).device
+        'cpu'
+        """
+        return self._device or "cpu"
+
     def native_runner(self) -> Run:
         """A function from arrays in the byte order of the machine, as a list, to the list of outputs.
 
@@ -397,9 +425,9 @@ class Model:
         [array([2., 3.], dtype=float32)]
         """
         try:
-            run = self._session()
+            run = self.session_for(())
         except NotRunnableError as error:
-            return refusing(error, self._diagnosed)
+            return refusing(error, self.explanations.explain)
         return checking(run, self._conditions, self._calls.ports) if self._conditions else run
 
     def _session(self) -> Run:
@@ -407,16 +435,13 @@ class Model:
         return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
 
     def _make_session(self) -> Run:
-        return model_runtime().load(self.handed_over(), self._find_node(), self._objection, self._diagnosed)
+        return model_runtime().load(self.handed_over(), *self.explanations)
 
-    def _diagnosed(
-        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
-    ) -> OnnxsmithError:
-        return diagnosed(self._ir, error, feeds)
-
-    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-        """The error in the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
-        return objection(self._ir, refusal, feeds)
+    @property
+    def explanations(self) -> Explanations:
+        """How a runtime says what is wrong with the model, and where."""
+        called = "the model" if self.place is None else printable(self.place.name)
+        return explanations_of(lambda: self._ir, called)
 
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it.
@@ -432,10 +457,6 @@ class Model:
             return recorded  # the values of its attributes were checked by the calls that it was made by
         check_attribute_values(self._ir)
         return session_model(self._ir)
-
-    def _find_node(self) -> Callable[[str], Span | None] | None:
-        called = "the model" if self.place is None else printable(self.place.name)
-        return lambda name: origin_of(self._ir, called, name)
 
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
@@ -469,10 +490,8 @@ class Model:
                 error.culprit = ("attribute", port.name) if port.name in kwargs else ("input", position)
                 raise
         if graph is None:
-            model_inputs.check_names(ports, feeds, kwargs, order)
-        if self._conditions and graph is None:
-            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
-        elif self._conditions and graph is not None:
+            model_inputs.check_sizes(ports, feeds, kwargs, order, self._conditions)
+        elif self._conditions:
             shapes = [getattr(each.known.type, "shape", None) or () for each in feeds]
             carry(graph.shared, self._conditions, model_inputs.dimensions(ports, shapes))
         return model, feeds
@@ -482,7 +501,7 @@ class Model:
         made = self._without_defaults.get(names)
         if made is None:
             made = self._make_requiring(names)
-            made.place = self.place
+            made.place, made._device = self.place, self._device
             made = self._without_defaults.setdefault(names, made)  # all threads get the first
         return made
 
@@ -582,11 +601,12 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
 @contextlib.contextmanager
 def isolated_runs(model: Model, limits: Isolation) -> Generator[RunEach]:
     """Runs of a model in a child process, within limits and in one session, on inputs as `bound` gives them."""
-    names, find_node = [port.name for port in model.inputs], model._find_node()  # pyright: ignore[reportPrivateUsage]
-    with model_runtime().isolated(model.handed_over(), names, limits, find_node) as run_each:
-        diagnosed_as = model._diagnosed  # pyright: ignore[reportPrivateUsage]
+    names, explained = [port.name for port in model.inputs], model.explanations
+    with model_runtime().isolated(model.handed_over(), names, limits, explained.find_node) as run_each:
         yield lambda many: [
-            diagnosed_as(each, feeds) if isinstance(each, OperatorFailedError | NotRunnableError) else each
+            explained.explain(each, feeds)
+            if isinstance(each, OperatorFailedError | NotRunnableError)
+            else each
             for each, feeds in zip(run_each(many), many, strict=True)
         ]
 
@@ -699,13 +719,6 @@ class RawModel(Model):
     def handed_over(self) -> SessionModel:
         return SessionModel(self._proto)
 
-    def _diagnosed(
-        self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
-    ) -> OnnxsmithError:
-        return error  # inference reads onnx-ir's graphs
-
-    def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-        return None
-
-    def _find_node(self) -> Callable[[str], Span | None] | None:
-        return None  # onnx-ir has no place for it, and so have no origins
+    @property
+    def explanations(self) -> Explanations:
+        return no_explanations()  # they go by onnx-ir's graphs

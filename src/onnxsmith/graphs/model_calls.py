@@ -13,12 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.call_cache import CHOICE, CallCache, are_arrays
+from onnxsmith.core.value import Value
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.model_runtime import Explain
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.size_conditions import SizeCondition
+from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 
 #: How many choices of a runtime have a session, and how many forms of a call are known.
 _MOST_CHOICES = 8
@@ -59,6 +61,13 @@ class ModelCalls:
             for value, feed in zip(values, feeds, strict=True)
         ):
             self.known.put((CHOICE.get(), *map(form_of, values)), run)
+
+
+def gives_tensors(value: object) -> bool:
+    """True for an argument for which the results are tensors: a tensor, or an array of another library."""
+    if isinstance(value, list | tuple):
+        return any(gives_tensors(each) for each in cast("Sequence[object]", value))
+    return isinstance(value, Value | DeviceArray) or is_foreign(value)
 
 
 def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:

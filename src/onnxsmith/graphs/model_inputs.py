@@ -11,6 +11,7 @@ from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
+from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ValueRecord
@@ -211,6 +212,19 @@ def check_names(
             help=described_inputs(ports),
             culprit=found.second if found.second in kwargs else order.index(found.second),
         )
+
+
+def check_sizes(
+    ports: Sequence[Port],
+    feeds: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    order: Sequence[str],
+    conditions: Sequence[size_conditions.SizeCondition],
+) -> None:
+    """Refuse inputs that disagree about a size, or have one that the model is not for."""
+    check_names(ports, feeds, kwargs, order)
+    if conditions:
+        size_conditions.check(conditions, sizes(ports, feeds))
 
 
 def sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.isolation import Isolation
@@ -46,6 +46,19 @@ class ModelRuntime(Protocol):
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
     ) -> AbstractContextManager[RunEach]:
         """Runs in a child process, on inputs of these names."""
+        ...
+
+    def staying_with(
+        self, inputs: Sequence[RunValue], device: str | None
+    ) -> AbstractContextManager[object] | None:
+        """A block whose runs are where the inputs are, or on the device that is named; None for this context's choice.
+
+        Raises DeviceError for inputs on several devices.
+        """
+        ...
+
+    def as_tensors(self, outputs: Sequence[RunValue]) -> list[Any]:
+        """The outputs of a run as tensors, where they are tensors."""
         ...
 
     def faults(self, model: SessionModel) -> list[str]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OutOfBoundsError
+from onnxsmith.schema.foreign_arrays import array_on_device, is_foreign
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import in_own_byte_order, refuse_masked
 
 #: An array of any element type and shape.
@@ -46,5 +48,9 @@ def session_value(value: Any, name: str = "a number") -> Any:
         return [session_value(each, name) for each in cast("list[Any]", value)]
     if isinstance(value, Value) and value.is_symbolic:
         raise LeakedValueError("a tensor of a graph was used where operators run at once")
+    if (on_device := array_on_device(value)) is not None:
+        return on_device
+    if is_foreign(value):
+        return given_array(value, None, Place("a session", name))
     refuse_masked(value)
     return in_own_byte_order(np.asarray(value)) if hasattr(value, "__array__") else value

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import onnx
 from onnx import defs
 
@@ -21,6 +20,7 @@ from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once
+from onnxsmith.runtime.bound import bound_runner
 from onnxsmith.runtime.facts.fact import CheckAtOnce, facts_of
 from onnxsmith.runtime.failure import (
     NoReference,
@@ -186,8 +186,11 @@ def build(call: Call, settings: Settings) -> Runner:
     if call.ranks is None and needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "by ranks")
     is_reference = settings.runtime == "reference"
-    runner = _first_of(call, settings, ["reference"] if is_reference else ["onnxruntime", "reference"], [])
-    if runner.source != "onnxruntime":
+    sources: list[Source] = ["reference"] if is_reference else ["onnxruntime", "reference"]
+    if settings.device is not None:
+        sources = ["onnxruntime"]  # the only one that computes on devices
+    runner = _first_of(call, settings, sources, [])
+    if runner.source != "onnxruntime" or settings.device is not None:
         return runner
     first = call.input_types[0] if call.input_types else None
     dtype = first if isinstance(first, DType) else None
@@ -239,7 +242,7 @@ def _run_by_rank(call: Call, settings: Settings) -> Run:
     by_rank: CallCache[Runner] = CallCache(_MOST_RANKS)
 
     def run(inputs: Sequence[Any]) -> list[Any]:
-        ranks = tuple(each.ndim if isinstance(each, np.ndarray) else None for each in inputs)
+        ranks = tuple(getattr(each, "ndim", None) for each in inputs)
         return by_rank.get_or_make(ranks, lambda: build(replace(call, ranks=ranks), settings)).run(inputs)
 
     return run
@@ -267,12 +270,15 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             threads=threads,
             optimize=False,
             # What a call's own arrays are checked for says nothing of other nodes: those of bodies, or of a definition.
-            is_checked=operators == {operator},
+            is_checked=operators == {operator} and settings.device is None,
             operators=operators,
         )
 
     types = (*call.input_types, *call.captured.values())
-    return runner_over(open_as_it_can(model, opened).session, call.feed_names, types, recover)
+    session = open_as_it_can(model, opened).session
+    if settings.device is not None:
+        return bound_runner(session, call.feed_names, types, settings.device, recover)
+    return runner_over(session, call.feed_names, types, recover)
 
 
 def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:

@@ -17,6 +17,7 @@ from onnxsmith.graphs.raising_nodes import LIMITED, RAISED
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
 
 _STATUS = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
@@ -183,10 +184,11 @@ def says_not_supported(error: BaseException) -> bool:
 
 def described_value(value: Any) -> str:
     """An input's element type and shape, or what else it is."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | DeviceArray):
         array = cast("np.ndarray[Any, Any]", value)
         dtype = DType.from_numpy(array.dtype)
-        return f"{array.dtype if dtype is None else dtype.spelling} of shape {array.shape}"
+        where = f" on {value.device}" if isinstance(value, DeviceArray) else ""
+        return f"{array.dtype if dtype is None else dtype.spelling} of shape {array.shape}{where}"
     if isinstance(value, list | tuple):
         return f"sequence of {len(value)}" + (f" ({described_value(value[0])}, ...)" if value else "")  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, dict):

@@ -119,16 +119,20 @@ def _exotic_converter(dtype: DType) -> Converter:
             if array.size and array.flags.c_contiguous:
                 return onnxruntime_api.value_over(array.view(storage), dtype)
             # Not over a contiguous copy, which would be gone before the run: a value does not hold its array.
-            return _filled(array.shape, dtype, array.tobytes())
+            return filled_value(array, dtype)
 
         return cast(Converter, over_bytes)
 
-    return cast(Converter, lambda array: _filled(array.shape, dtype, pack(array, dtype.bits).tobytes()))
+    def packed(array: Array) -> OrtValue:
+        return filled_value(array, dtype)
+
+    return cast(Converter, packed)
 
 
-def _filled(shape: tuple[int, ...], dtype: DType, content: bytes) -> OrtValue:
-    """A value with memory of its own, and this content."""
-    value = onnxruntime_api.empty_value(shape, dtype)
+def filled_value(array: Array, dtype: DType) -> OrtValue:
+    """A value with memory of its own, and the content of an array."""
+    value = onnxruntime_api.empty_value(array.shape, dtype)
+    content = array.tobytes() if dtype.bits >= 8 else pack(array, dtype.bits).tobytes()
     ctypes.memmove(value.data_ptr(), content, len(content))
     return value
 
@@ -175,7 +179,7 @@ def from_value(value: OrtValue) -> RunValue:
         return np.empty(shape, dtype.numpy)
     memory = (ctypes.c_ubyte * size).from_address(value.data_ptr())
     memory._value = value  # pyright: ignore[reportAttributeAccessIssue]  # the array is over its memory
-    return np.frombuffer(memory, dtype.numpy).reshape(shape)
+    return np.frombuffer(cast(bytearray, memory), dtype.numpy).reshape(shape)
 
 
 Recover: TypeAlias = Callable[[Exception, Sequence[RunValue]], list[RunValue]]

@@ -15,6 +15,7 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
+from onnxsmith.graphs.diagnosis import Explanations
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
@@ -22,6 +23,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.graphs.soundness import newer_opset_of
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
+from onnxsmith.runtime.bound import bound_runner
 from onnxsmith.runtime.failure import (
     FailedNode,
     NoReference,
@@ -37,7 +39,7 @@ from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference_trust import warned_of_model
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
-from onnxsmith.runtime.settings import current
+from onnxsmith.runtime.settings import Settings, current
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
@@ -106,14 +108,12 @@ def load_session(
     refuse_newer_opsets(given.proto)
     if settings.runtime == "onnxruntime":
         try:
-            # Blocks fit the cache of a CPU; other devices take the arrays whole.
-            chain = None if settings.providers else elementwise_chain(given.proto)
-            opened = open_as_it_can(
-                given if chain is None else SessionModel(quicker(given.proto), given.weights),
-                opener(settings, threads=None if chain is None else 1),
-                lambda said: _raise(objection, str(said), None),
-            )
-            return _run_on(opened.session, given, find_node, objection, explain, chain)
+            # Blocks fit the cache of a CPU; other devices, and values of the runtime's own, take the arrays whole.
+            whole = settings.providers or settings.device is not None
+            chain = None if whole else elementwise_chain(given.proto)
+            session = _opened(given, settings, objection, chain)
+            spare = given if settings.device is None else None  # the reference evaluator computes on the CPU
+            return _run_on(session, spare, find_node, objection, explain, chain)
         except OnnxsmithError:
             raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -121,10 +121,30 @@ def load_session(
     else:
         _raise(objection, "", None)
     try:
-        return _on_reference(given, find_node, objection, explain)
+        if settings.device is None:
+            return _on_reference(given, find_node, objection, explain)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def _opened(
+    given: SessionModel, settings: Settings, objection: Objection | None, chain: Chain | None = None
+) -> onnxruntime_api.Session:
+    form = given if chain is None else SessionModel(quicker(given.proto), given.weights)
+    opens = opener(settings, threads=None if chain is None else 1)
+    return open_as_it_can(form, opens, lambda said: _raise(objection, str(said), None)).session
+
+
+def open_model(model: SessionModel, explained: Explanations) -> onnxruntime_api.Session:
+    """ONNX Runtime's own session of a model, in the first form that it takes; NotRunnableError where there is none."""
+    refuse_newer_opsets(model.proto)
+    try:
+        return _opened(model, current(), explained.objection)
+    except OnnxsmithError:
+        raise
+    except Exception as error:  # ONNX Runtime's own classes, one for each reason
+        raise refused(f"ONNX Runtime: {plain_reason(error)}", explained.find_node) from error
 
 
 def refuse_newer_opsets(model: onnx.ModelProto) -> None:
@@ -190,9 +210,14 @@ def _run_on(
                 return _on_reference(model, find_node, None, None).run(values)
             except (NoReference, InvalidModelError, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
-        raise _failed(names, values, error, find_node, explain) from error
+        raise run_error(names, values, error, find_node, explain) from error
 
-    run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
+    types = [parse_onnx_type(text) for _, text in inputs]
+    device = current().device
+    if device is not None:
+        run = bound_runner(session, names, types, device, recover)
+    else:
+        run = runner_over(session, names, types, recover)
     if chain is not None and chain.inputs == names:
         run = chain.blocked(run, threads_for(current()))
     return ModelSession(
@@ -222,7 +247,7 @@ def _on_reference(
                 ) from error
             if says_not_supported(error):
                 raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
-            raise _failed(names, inputs, error, find_node, explain) from error
+            raise run_error(names, inputs, error, find_node, explain) from error
 
     told = run if current().runtime == "reference" else warned_of_model(whole, run)
     return ModelSession(told, names, session.output_names, "reference")
@@ -250,12 +275,13 @@ def failed(
     return error
 
 
-def _failed(
+def run_error(
     names: Sequence[str],
     values: Sequence[RunValue],
     error: Exception,
     find_node: FindNode | None,
     explain: Explain | None,
 ) -> OnnxsmithError:
+    """The error of a run of these values that ONNX Runtime, or the reference evaluator, ended with `error`."""
     found = failed(names, values, failed_node(error), plain_reason(error), find_node)
     return found if explain is None else explain(found, values)

@@ -7,20 +7,25 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import DeviceError
 from onnxsmith.graphs.edits import NodeNote
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, RunEach, register_model_runtime
 from onnxsmith.graphs.rewriting.rewrite import Rule, Rules, TooDeep, rewrite
-from onnxsmith.graphs.run_values import Run
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import FACT_KEY, Refused, rule_of
+from onnxsmith.runtime.device_arrays import device_of
+from onnxsmith.runtime.devices import computing_on, staying_on
 from onnxsmith.runtime.facts.fact import ByOperator, facts_of
 from onnxsmith.runtime.isolated import isolated_session
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.opening import weight_reader
+from onnxsmith.runtime.tensor import as_tensor
 
 
 class Sessions:
@@ -35,6 +40,22 @@ class Sessions:
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
     ) -> AbstractContextManager[RunEach]:
         return isolated_session(model, names, limits, find_node)
+
+    def staying_with(
+        self, inputs: Sequence[RunValue], device: str | None
+    ) -> AbstractContextManager[object] | None:
+        found = device_of(inputs)
+        if found is not None:
+            if device not in (None, found):
+                raise DeviceError(
+                    f"the model is on the device {device}, and was given a tensor on {found}",
+                    help=f'model.to_device("{found}"), or x.to_device("{device}")',
+                )
+            return staying_on(found)
+        return None if device is None else computing_on(device)
+
+    def as_tensors(self, outputs: Sequence[RunValue]) -> list[Any]:
+        return [as_tensor(each) for each in outputs]
 
     def faults(self, model: SessionModel) -> list[str]:
         return faults(model)

@@ -62,6 +62,17 @@ class OrtValue(Protocol):
     def shape(self) -> list[int]: ...
 
 
+class Binding(Protocol):
+    """The values that a run takes and gives, or the devices that its results go to."""
+
+    def bind_ortvalue_input(self, name: str, value: OrtValue, /) -> None: ...
+    def bind_ortvalue_output(self, name: str, value: OrtValue, /) -> None: ...
+    def bind_output(self, name: str, device: Device, /) -> None: ...
+    def clear_binding_outputs(self) -> None: ...
+    def get_outputs(self) -> Sequence[OrtValue]: ...
+    def synchronize_inputs(self) -> None: ...
+
+
 class WrappedValue(Protocol):
     """The Python object around an OrtValue."""
 
@@ -82,6 +93,7 @@ class Session(Protocol):
     def run_with_ort_values(
         self, feeds: Mapping[str, OrtValue], outputs: Sequence[str], options: RunOptions, /
     ) -> Sequence[OrtValue]: ...
+    def run_with_iobinding(self, binding: Binding, options: RunOptions, /) -> None: ...
     def end_profiling(self) -> str: ...
 
 
@@ -129,11 +141,16 @@ def quiet_run_options() -> RunOptions:
     return options
 
 
-@functools.cache
-def cpu_device() -> Device:
-    """The device that all values here live on."""
+@functools.lru_cache(maxsize=64)
+def device(kind: str, index: int = 0) -> Device:
+    """A device as sessions know it."""
     module = compiled()
-    return module.OrtDevice(module.OrtDevice.cpu(), module.OrtDevice.default_memory(), 0)
+    return module.OrtDevice(getattr(module.OrtDevice, kind)(), module.OrtDevice.default_memory(), index)
+
+
+def new_binding(session: Session) -> Binding:
+    """A new set of values that runs of a session take and give."""
+    return compiled().SessionIOBinding(session)
 
 
 @contextlib.contextmanager
@@ -273,12 +290,12 @@ def value_over(array: Array, dtype: DType) -> OrtValue:
 
 def value_of(array: Array) -> OrtValue:
     """An OrtValue of a numpy array whose dtype numpy itself has."""
-    return compiled().OrtValue.ortvalue_from_numpy(array, cpu_device())
+    return compiled().OrtValue.ortvalue_from_numpy(array, device("cpu"))
 
 
 def empty_value(shape: Sequence[int], dtype: DType) -> OrtValue:
     """A new OrtValue with memory of its own, not initialized."""
-    return compiled().OrtValue.ortvalue_from_shape_and_onnx_type(list(shape), int(dtype), cpu_device())
+    return compiled().OrtValue.ortvalue_from_shape_and_onnx_type(list(shape), int(dtype), device("cpu"))
 
 
 def wrapped(value: OrtValue) -> WrappedValue:

@@ -44,6 +44,8 @@ class Settings:
     cache_size: int = DEFAULT_CACHE_SIZE
     #: Whether ONNX Runtime may optimise whole models.
     optimize: bool = True
+    #: The device whose arrays calls take and give, as in `cuda:0`; None for arrays of numpy.
+    device: str | None = None
 
 
 #: ONNX Runtime starts as many as it is told to, and does not come back from a million.

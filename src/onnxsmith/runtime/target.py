@@ -23,11 +23,14 @@ from onnxsmith.errors import OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs.run_values import session_value
 from onnxsmith.runtime import control
+from onnxsmith.runtime.device_arrays import OrtArray, device_of, ort_array
+from onnxsmith.runtime.devices import staying_on
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
-from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.runtime.tensor import EagerTensor, adopted, as_tensor
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import DeviceArray, UnreadableArray, is_foreign, read_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
@@ -36,6 +39,8 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
+#: Arrays of numpy, and those on devices.
+_ARRAYS = (_ARRAY, OrtArray)
 _LITERALS = (int, float, bool)
 _UNFIT = (_ARRAY, EagerTensor)
 #: The type of an empty list, as far as it is known by itself.
@@ -78,13 +83,20 @@ class EagerTarget:
             return results if wraps else tuple([session_value(each) for each in results])
         arrays = [session_value(each) for each in call.inputs]
         form = _Form(call.op, call.version, call.attributes, call.output_count)
+        if wraps and (device := device_of(arrays)) is not None:
+            with staying_on(device):
+                results = self._run(form, arrays)
+        else:
+            results = self._run(form, arrays)
+        return tuple([as_tensor(each) for each in results]) if wraps else tuple(results)
+
+    def _run(self, form: _Form, arrays: list[Any]) -> list[Any]:
         runner = form.runner(arrays)
-        self._latest = (call.attributes, runner)
+        self._latest = (form.attributes, runner)
         try:
-            results = runner.run(arrays)
+            return runner.run(arrays)
         except OnnxsmithError as error:
             form.raise_for(arrays, error)
-        return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def learn(
         self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
@@ -101,6 +113,8 @@ class EagerTarget:
                 if not array.dtype.isnative:
                     return  # has to be converted at every call
                 form += (array.dtype, array.ndim)
+                if array.__class__ is not _ARRAY:
+                    form.append(array.device)
             elif kind in _LITERALS and value:
                 form.append((kind, value))
             else:
@@ -124,7 +138,7 @@ def _run_bodies(call: OperatorCall) -> tuple[Any, ...]:
     """The outputs of control flow whose bodies are functions, as tensors."""
     token = ACTIVE.set(_INSIDE_BODIES)
     try:
-        return control.run(call.op, [_wrap(each) for each in call.inputs], call.attributes)
+        return control.run(call.op, [as_tensor(each) for each in call.inputs], call.attributes)
     finally:
         ACTIVE.reset(token)
 
@@ -142,7 +156,7 @@ class _Form(NamedTuple):
 
         The reference evaluator overlooks much that ONNX does not allow, so that inference looks at each of its calls.
         """
-        ranks = tuple([each.ndim if isinstance(each, np.ndarray) else -1 for each in arrays])
+        ranks = tuple([each.ndim if isinstance(each, _ARRAYS) else -1 for each in arrays])
         types = _input_types(arrays)
         runner = prepare(
             self.op,
@@ -209,7 +223,7 @@ class _Form(NamedTuple):
 def _input_types(arrays: Sequence[Any]) -> list[InputType]:
     types: list[InputType] = [
         DType.from_numpy(cast("np.ndarray[Any, Any]", each).dtype)
-        if isinstance(each, np.ndarray)
+        if isinstance(each, _ARRAYS)
         else _type_of_other(each)
         for each in arrays
     ]
@@ -222,11 +236,16 @@ def _input_types(arrays: Sequence[Any]) -> list[InputType]:
 
 
 def _known(value: Any, kind: InputType, largest_rank: int | None) -> Known | None:
-    """The facts of an input that rules look at: its type, and its content if it is small."""
-    if isinstance(value, np.ndarray):
+    """The facts of an input that rules look at: its type, and its content if it is small and not on a device."""
+    if isinstance(value, _ARRAYS):
+        is_on_device = isinstance(value, OrtArray)
         array = cast("np.ndarray[Any, Any]", value)
         dtype = kind if isinstance(kind, DType) else None
-        is_small = array.size <= LARGEST_CONTENT and (largest_rank is None or array.ndim <= largest_rank)
+        is_small = (
+            not is_on_device
+            and array.size <= LARGEST_CONTENT
+            and (largest_rank is None or array.ndim <= largest_rank)
+        )
         return Known(TensorType(dtype, array.shape), array if is_small else None)
     return None if kind is None or isinstance(kind, DType) else Known(kind)
 
@@ -254,12 +273,27 @@ def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, An
                 arrays.append(value)
             elif kind is EagerTensor:
                 wraps = True
-                form.append(value.array.dtype)
-                form.append(value.array.ndim)
-                arrays.append(value.array)
+                array = value.array
+                form.append(array.dtype)
+                form.append(array.ndim)
+                if array.__class__ is not _ARRAY:
+                    form.append(array.device)
+                arrays.append(array)
             elif kind in _LITERALS and value:  # 0.0 and -0.0 are equal keys but not equal values
                 form.append((kind, value))
                 arrays.append(value)
+            elif is_foreign(value):
+                wraps = True
+                try:
+                    found = read_foreign(value)
+                except UnreadableArray:
+                    return MISS  # whoever binds the call says which input it is
+                array: Any = ort_array(found) if isinstance(found, DeviceArray) else found
+                form.append(array.dtype)
+                form.append(array.ndim)
+                if array.__class__ is not _ARRAY:
+                    form.append(array.device)
+                arrays.append(array)
             else:
                 return MISS
         try:
@@ -304,19 +338,11 @@ def _make_plan(
         if len(results) == 1:
             result: Any = results[0]
             if wraps:
-                return EagerTensor(result) if result.__class__ is _ARRAY else _wrap(result)
+                return EagerTensor(result) if result.__class__ in _ARRAYS else as_tensor(result)
             return result
-        return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
+        return tuple([as_tensor(each) for each in results]) if wraps else tuple(results)
 
     return plan
-
-
-def _wrap(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return EagerTensor(cast("np.ndarray[Any, Any]", value))
-    if isinstance(value, list):
-        return [_wrap(each) for each in cast("list[Any]", value)]
-    return value
 
 
 def _type_of_other(value: Any) -> InputType:
@@ -330,4 +356,4 @@ def _type_of_other(value: Any) -> InputType:
 
 _INSIDE_BODIES = EagerTarget(wraps=True)
 
-register_default(EagerTarget)
+register_default(EagerTarget, adopted)

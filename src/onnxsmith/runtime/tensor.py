@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import InputTypeError, boundary
+from onnxsmith.errors import AttributeValueError, InputTypeError, boundary
+from onnxsmith.runtime.device_arrays import OrtArray, capsule_of, moved, ort_array
+from onnxsmith.runtime.devices import CPU, read_device
+from onnxsmith.schema.foreign_arrays import DEVICE_NAMES, DeviceArray
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import read_dtype
@@ -35,6 +38,7 @@ class EagerTensor(Tensor):
     __slots__ = ("array",)
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        #: An array of numpy, or one on a device, which has numpy's words for its type (`OrtArray`).
         self.array = array
 
     @property
@@ -58,14 +62,67 @@ class EagerTensor(Tensor):
 
     @boundary
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The array behind it, not a copy."""
-        return self.array
+        """The array behind it, not a copy; of a tensor on another device, a copy on the CPU."""
+        return self.array.numpy() if isinstance(self.array, OrtArray) else self.array
+
+    @property
+    def device(self) -> str:
+        """The device that its elements lie on, as in `cuda:0`.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 2.0]).device
+        'cpu'
+        """
+        return self.array.device if isinstance(self.array, OrtArray) else str(CPU)
+
+    @boundary
+    def to_device(self, device: str, /, *, stream: Any = None) -> EagerTensor:
+        """The tensor on a device: itself if it is there, else a copy. Calls run where their tensors are.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 2.0]).to_device("cpu")
+        tensor([1., 2.], dtype=float32)
+        """
+        if stream is not None:
+            raise AttributeValueError(
+                "a copy waits for all work of the device, and takes no stream",
+                culprit=("attribute", "stream"),
+            )
+        wanted = read_device(device)
+        if str(wanted) == self.device:
+            return self
+        there = moved(cast(Any, self.array), wanted)
+        return EagerTensor(there.numpy() if wanted == CPU else cast(Any, there))
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """The memory for other libraries: `torch.from_dlpack(x)` has the same elements without a copy."""
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(
+                f"the tensor is on the device {self.device}; x.to_device(…) copies it to another"
+            )
+        given = EagerTensor(self.array.copy()) if copy and self.device == str(CPU) else self
+        array = given.array
+        return array.capsule() if isinstance(array, OrtArray) else capsule_of(array)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, index = read_device(self.device)
+        return next(code for code, name in DEVICE_NAMES.items() if name == kind), index
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self.array if dtype is None else self.array.astype(dtype, copy=False)
+        array = np.asarray(self.array)  # on another device an error, which says so
+        array = array if dtype is None else array.astype(dtype, copy=False)
         return array.copy() if copy and array is self.array else array
 
     def __repr__(self) -> str:
+        if isinstance(self.array, OrtArray):
+            return f"tensor of {self.type!r} on {self.device}"
         return np.array_repr(self.array).replace("array(", "tensor(").replace("\n      ", "\n       ")
 
     def _repr_mimebundle_(
@@ -75,7 +132,9 @@ class EagerTensor(Tensor):
         import html  # only notebooks ask for this, and its table of names takes time to load
 
         head = f"<p><code>{html.escape(repr(self.type))}</code></p>"
-        if self.array.ndim in (1, 2) and self.array.size <= _MOST_CELLS:
+        if isinstance(self.array, OrtArray):
+            body = f"<p>on {html.escape(self.device)}</p>"
+        elif self.array.ndim in (1, 2) and self.array.size <= _MOST_CELLS:
             rows = np.atleast_2d(self.array).tolist()
             cells = ("".join(f"<td>{html.escape(_cell(each))}</td>" for each in row) for row in rows)
             body = f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
@@ -84,9 +143,11 @@ class EagerTensor(Tensor):
         return {"text/plain": repr(self), "text/html": head + body}
 
     def __str__(self) -> str:
-        return str(self.array)
+        return repr(self) if isinstance(self.array, OrtArray) else str(self.array)
 
     def __format__(self, spec: str) -> str:
+        if isinstance(self.array, OrtArray) and not (spec and self.array.size == 1):
+            return format(repr(self), spec)
         return format(self.array.item() if spec and self.array.size == 1 else self.array, spec)
 
     def __hash__(self) -> int:
@@ -99,10 +160,28 @@ class EagerTensor(Tensor):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> EagerTensor:
+        if isinstance(self.array, OrtArray):  # elements of a device are never written to
+            return self
         return EagerTensor(self.array.copy())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return EagerTensor, (self.array,)
+        # Another process may have no such device: the elements travel, and are moved there by whoever wants that.
+        return EagerTensor, (self.numpy(),)
+
+
+def as_tensor(value: Any) -> Any:
+    """An array, of numpy or on a device, as a tensor, also in lists; all else as it is."""
+    if isinstance(value, np.ndarray | OrtArray):
+        return EagerTensor(cast("np.ndarray[Any, Any]", value))
+    if isinstance(value, list):
+        return [as_tensor(each) for each in cast("list[Any]", value)]
+    return value
+
+
+def adopted(value: Any, place: Place) -> EagerTensor:
+    """The tensor over the memory of another library's array, on the device where it lies."""
+    array: Any = given_array(value, None, place)
+    return EagerTensor(cast(Any, ort_array(array)) if isinstance(array, DeviceArray) else array)
 
 
 def _cell(value: object) -> str:

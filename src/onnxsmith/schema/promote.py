@@ -18,6 +18,7 @@ import numpy as np
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.bind import parameters_of
 from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
+from onnxsmith.schema.foreign_arrays import UnreadableArray, array_on_device, is_foreign, read_foreign
 from onnxsmith.types.dtypes import DType, in_own_byte_order, refuse_masked
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
@@ -175,6 +176,10 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
             return _checked_literal(plain, own, lambda: place)
         if typed:
             raise list_of_tensors(place)
+    elif (on_device := array_on_device(value)) is not None:
+        return cast(Any, on_device)  # whoever computes there knows the class
+    elif is_foreign(value):
+        return _read_foreign(value, place)
     elif _has_array(value):
         if hasattr(value, "tensor"):
             raise InputTypeError(
@@ -206,6 +211,18 @@ def _as_array(value: Any, place: Place) -> np.ndarray[Any, Any]:
     except (RuntimeError, TypeError, ValueError) as error:
         raise InputTypeError(
             f"{place.owner} cannot take this {type(value).__name__} as {place.name}: {error}",
+            culprit=place.culprit,
+        ) from error
+
+
+def _read_foreign(value: Any, place: Place) -> np.ndarray[Any, Any]:
+    """The array over the memory of another library's."""
+    try:
+        return cast(Any, read_foreign(value))
+    except UnreadableArray as error:
+        raise InputTypeError(
+            f"{place.owner} cannot take this {type(value).__name__} as {place.name}: {error}",
+            help=error.help,
             culprit=place.culprit,
         ) from error
 

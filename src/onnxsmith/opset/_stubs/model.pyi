@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.opset._stubs.foreign import AnyIrModel, AnyIrPart, IrModel
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -32,6 +33,18 @@ ModelLike: TypeAlias = Model | IrModel | Unread
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
+
+FindNode: TypeAlias = Callable[[str], Span | None]
+
+Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
+
+Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
+
+class Explanations(NamedTuple):
+    """What a model knows of its own failures."""
+    find_node: FindNode | None
+    objection: Objection
+    explain: Explain
 
 Content: TypeAlias = NDArray[np.uint8]
 
@@ -761,6 +774,45 @@ class Rule:
         'twice'
         """
 
+class Session:
+    """A model opened for many calls; `model.session()` makes one.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> session = trace(lambda x: x * 2.0, FLOAT["N"]).session()
+    >>> session
+    Session(x) -> mul, on cpu
+    >>> session(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    def __init__(
+        self,
+        model: Model,
+        *,
+        device: str | None = None,
+        state: Mapping[str, Any] | None = None,
+        pairs: Mapping[str, str] | None = None,
+        reuse: bool = False,
+    ) -> None: ...
+    @property
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Any]) -> None: ...
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """One run: the inputs that are no state, by position or name; one output comes as it is, several as a tuple.
+
+        None where all outputs are state.
+        """
+    @property
+    def device(self) -> str:
+        """The device that it computes on.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x * 2.0, FLOAT["N"]).session().device
+        'cpu'
+        """
+
 Factors: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
@@ -1224,6 +1276,8 @@ class Model:
         Where a graph is being made, the model becomes a function of it, and this is a call of that function. The
         graph's model then holds the weights, which are not copied.
         """
+    def session_for(self, feeds: Sequence[Any]) -> Run:
+        """The session for inputs: where they are, on the model's own device, or by the choice of this context."""
     def run(
         self,
         /,
@@ -1254,6 +1308,16 @@ class Model:
         >>> run([np.float32([1.0, 2.0])])
         array([2., 3.], dtype=float32)
         """
+    def on_device(self, device: str | None) -> Model:
+        """The same model, sharing all that it holds, with another device to compute on."""
+    @property
+    def device(self) -> str:
+        """The device that calls on arrays of numpy compute on; `to_device` gives a model on another.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).device
+        'cpu'
+        """
     def native_runner(self) -> Run:
         """A function from arrays in the byte order of the machine, as a list, to the list of outputs.
 
@@ -1262,6 +1326,8 @@ class Model:
         >>> trace(lambda x: x + 1.0, FLOAT["N"]).native_runner()([np.float32([1.0, 2.0])])
         [array([2., 3.], dtype=float32)]
         """
+    def explanations(self) -> Explanations:
+        """How a runtime says what is wrong with the model, and where."""
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it.
 
@@ -1270,6 +1336,14 @@ class Model:
         >>> model.handed_over().proto.graph.node[0].op_type
         'Add'
         """
+    def check_sizes(
+        self,
+        ports: Sequence[Port],
+        feeds: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        order: Sequence[str],
+    ) -> None:
+        """Refuse inputs that disagree about a size, or have one that the model is not for."""
     def _repr_mimebundle_(
         self,
         include: Collection[str] | None = None,
@@ -1649,6 +1723,30 @@ class Model:
         >>> print(rewrite(model, [twice]).report.edits[0])
         twice: Add 'add' -> Mul 'mul_add'
         """
+    def session(
+        self,
+        *,
+        device: str | None = None,
+        state: Mapping[str, Any] | None = None,
+        pairs: Mapping[str, str] | None = None,
+        reuse: bool = False,
+    ) -> Session:
+        """The model opened once, for many calls: inputs and outputs are bound, and `state` stays on the device.
+
+        `state` has the first values of inputs that each run gives anew: the weights of a step of training, a cache of keys
+        and values, a recurrent state. Calls take the other inputs and give the other outputs; `session.state` reads the
+        state. The output that follows an input has its name with `_next`, with `present` for `past`, or with `_out` for
+        `_in`; `pairs` names others. With `reuse` outputs of fixed size are written over by later calls.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> total = trace(lambda x, sum: sum + x, FLOAT[2], FLOAT[2], output_names=["sum_next"])
+        >>> session = total.session(state={"sum": np.zeros(2, np.float32)})
+        >>> for _ in range(3):
+        ...     session(np.float32([1, 2]))
+        >>> session.state
+        {'sum': array([3., 6.], dtype=float32)}
+        """
     def show(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -1726,6 +1824,17 @@ class Model:
         Model(a: FLOAT['N'], c: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
+        """
+    def to_device(self, device: str) -> Model:
+        """The same model, whose calls compute on a device: `model.to_device("cuda")`. It shares the weights.
+
+        Arrays of numpy go there and come back; tensors have to be there already, and the results stay.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.to_device("cpu")(np.float32([1, 2]))
+        array([2., 3.], dtype=float32)
         """
     def transform(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """The rows of `X`, transformed by the pipeline.

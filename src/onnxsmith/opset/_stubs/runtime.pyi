@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import NDArray
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
 from typing import Any, Literal, TypeAlias
 
@@ -97,6 +98,45 @@ def load_session(
     [array([2., 3.], dtype=float32)]
     """
 
+class Session:
+    """A model opened for many calls; `model.session()` makes one.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> session = trace(lambda x: x * 2.0, FLOAT["N"]).session()
+    >>> session
+    Session(x) -> mul, on cpu
+    >>> session(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    def __init__(
+        self,
+        model: Model,
+        *,
+        device: str | None = None,
+        state: Mapping[str, Any] | None = None,
+        pairs: Mapping[str, str] | None = None,
+        reuse: bool = False,
+    ) -> None: ...
+    @property
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Any]) -> None: ...
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """One run: the inputs that are no state, by position or name; one output comes as it is, several as a tuple.
+
+        None where all outputs are state.
+        """
+    @property
+    def device(self) -> str:
+        """The device that it computes on.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x * 2.0, FLOAT["N"]).session().device
+        'cpu'
+        """
+
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +155,7 @@ class Settings:
     intra_op_threads: int | None = ...
     cache_size: int = ...
     optimize: bool = ...
+    device: str | None = ...
 
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 

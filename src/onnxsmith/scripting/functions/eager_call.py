@@ -22,6 +22,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.foreign_arrays import DeviceArray, array_on_device, is_foreign
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
 from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors
 from onnxsmith.scripting.functions.type_variables import (
@@ -86,7 +87,7 @@ def prepared(
         if parameter.role == "attribute":
             arguments[parameter.name] = attribute_argument(script, parameter, value)
         elif parameter.role == "input":
-            gives_tensors = gives_tensors or isinstance(value, EagerTensor)
+            gives_tensors = gives_tensors or isinstance(value, EagerTensor) or is_foreign(value)
             arguments[parameter.name] = _input(script, parameter, value)
     check_names(script, arguments)
     return {name: _extra(script, name, value) for name, value in arguments.items()}, gives_tensors
@@ -162,7 +163,8 @@ def _input(script: ScriptDefinition, parameter: ScriptParameter, value: UserValu
     given = input_argument(script, parameter, value)
     if given is None or isinstance(given, list):
         return given if given is None else [to_tensor(each) for each in given]
-    return EagerTensor(np.asarray(given))  # a tensor of a graph says itself that it has no value here
+    given = given if isinstance(given, DeviceArray) else np.asarray(given)
+    return EagerTensor(cast(Any, given))  # a tensor of a graph says itself that it has no value here
 
 
 def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> Input | None:
@@ -186,10 +188,16 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
     if isinstance(given, np.ndarray) and isinstance(kind, SequenceType):
         error = _other_kind(script, f"'{parameter.name}'", kind, described_type(type(value)))
         raise at_argument(error, script, parameter)
-    if isinstance(given, np.ndarray):
-        if isinstance(value, EagerTensor) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
+    if isinstance(given, np.ndarray | DeviceArray):
+        if (
+            isinstance(value, EagerTensor)
+            and not array_on_device(given)
+            and given.ndim == 0
+            and (rank := rank_of_one_element(kind))
+        ):
             given = given.reshape((1,) * rank)  # as a literal: in a graph a number is a tensor, too
-        check_input(script, parameter, type_of_example(given), kind)
+        actual = given.type if isinstance(given, DeviceArray) else type_of_example(given)
+        check_input(script, parameter, actual, kind)
     elif isinstance(kind, SequenceType):
         for k, each in enumerate(given):
             if isinstance(each, np.ndarray):

@@ -11,7 +11,10 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_calls import gives_tensors
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.scripting.functions.eager_call import Input, attribute_argument, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
@@ -135,6 +138,11 @@ class Jit(Specialised[Model]):
                 self._outside = _outside(self.script)
             model = self._model(call)
             self._made.put(key, model)
+        if any(gives_tensors(each) for each in (*args, *kwargs.values())):
+            outputs = model_runtime().as_tensors(
+                model.session_for(call.arrays)(cast("list[RunValue]", call.arrays))
+            )
+            return cast(UserValue, outputs[0] if len(outputs) == 1 else tuple(outputs))
         run = model.native_runner()
         if not kwargs and len(args) == len(self._input_names) == len(call.arrays):
             self._learn(args, self._on_arrays(run))
@@ -170,9 +178,9 @@ def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     wanted = annotated.element if isinstance(annotated, OptionalType) else annotated
     if isinstance(wanted, SequenceType) and wanted.onnx_name:
         return wanted  # an empty list says nothing of its elements
-    actual = type_of_example(
-        cast(ExampleValue, array)
-    )  # a tensor of a graph says itself that it has no value here
+    on_device = array_on_device(array)
+    # A tensor of a graph says itself that it has no value here.
+    actual = type_of_example(cast(ExampleValue, array)) if on_device is None else on_device.type
     if not isinstance(actual, TensorType) or actual.shape is None:
         return actual
     if isinstance(wanted, TensorType) and wanted.shape is not None and len(wanted.shape) == len(actual.shape):

@@ -1,0 +1,232 @@
+"""Values of devices, on the one device that is everywhere: those of the runtime itself, and torch's over its memory."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, script, tensor, trace
+from onnxsmith import opset25 as op
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, DeviceError, InputTypeError
+from onnxsmith.runtime.device_arrays import OrtArray, device_of, moved
+from onnxsmith.runtime.devices import CPU, Device, read_device
+from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+torch = pytest.importorskip("torch")
+
+#: Element types that values on devices have: text stays with numpy, and ONNX Runtime has no complex numbers.
+TYPES = [
+    each
+    for each in DType
+    if each.kind not in ("string", "complex") and each is not DType.FLOAT8E8M0 and "FLOAT6" not in each.name
+]
+
+
+def on_device(array: np.ndarray) -> EagerTensor:
+    """A tensor that holds one of ONNX Runtime's own values."""
+    return EagerTensor(moved(array, CPU))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda each: each.name)
+@pytest.mark.parametrize("shape", [(2, 3), (), (0, 3)], ids=str)
+def test_there_and_back(dtype: DType, shape: tuple[int, ...]) -> None:
+    array = (np.arange(np.prod(shape, dtype=int)) % 2).reshape(shape).astype(dtype.numpy)
+    given = on_device(array)
+    assert (given.dtype, given.type.shape, given.device) == (dtype, shape, "cpu")
+    assert given.numpy().dtype == array.dtype
+    assert given.numpy().tobytes() == array.tobytes()
+
+
+HOSTILE = np.float32([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-42, 3.4e38, -1.5])
+
+
+@script
+def mixed(x: FLOAT["N"]):
+    total = x[0] * 0.0
+    for value in x:
+        if value > 1.0:
+            total = total + value
+    return total - x
+
+
+PROGRAMS = {
+    "one operator": lambda x: op.Relu(x),
+    "python's operators": lambda x: (tensor(x) * 0.5 + 1) / (tensor(x) - 0.5),
+    "a literal of whole numbers": lambda x: op.Reshape(x, [2, -1]),
+    "an array without dimensions": lambda x: op.Add(x, np.float32(2)),
+    "indexing": lambda x: tensor(x)[::2],
+    "an index on the device": lambda x: tensor(x)[op.TopK(x, [3])[1]],
+    "an array of numpy on the same device": lambda x: op.Max(x, np.zeros(8, np.float32)),
+    "several results": lambda x: op.TopK(x, [3]),
+    "another element type": lambda x: op.IsNaN(x),
+    "a model": trace(lambda x: op.Softmax(x, axis=0) - x, FLOAT["N"]),
+    "a script": mixed,
+    "a jitted script": onnxsmith.jit(mixed),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_form_agrees_with_numpys_arrays(name: str) -> None:
+    """By bits: on a tensor, a value of the runtime's, a tensor of torch, and again from the caches."""
+    program = PROGRAMS[name]
+    wanted = program(HOSTILE)
+    for given in (tensor(HOSTILE), on_device(HOSTILE), torch.from_numpy(HOSTILE), torch.from_numpy(HOSTILE)):
+        found = program(given)
+        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+        for one, other in pairs:
+            assert isinstance(one, EagerTensor)
+            other = other.numpy() if isinstance(other, EagerTensor) else other
+            assert one.numpy().dtype == other.dtype
+            assert one.numpy().tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "bool", "int64"])
+def test_no_copy_on_the_way(name: str) -> None:
+    given = (torch.arange(6).reshape(2, 3) % 2).to(getattr(torch, name))
+    result = op.Identity(given)
+    back = torch.from_dlpack(result)
+    assert torch.equal(back, given)
+    assert back.dtype == given.dtype
+    assert back.data_ptr() == result.numpy().ctypes.data
+
+
+def test_values_of_the_runtime_go_to_torch_without_a_copy() -> None:
+    given = on_device(np.array([True, False]))
+    assert torch.from_dlpack(given).tolist() == [True, False]
+    assert torch.from_dlpack(given).data_ptr() == given.array.value.data_ptr()
+
+
+def test_results_stay_as_they_are() -> None:
+    """A result is another one's neighbour at most: nothing that runs later writes to it."""
+    x = on_device(np.float32([1, 2, 3]))
+    doubled = x * 2
+    view = torch.from_dlpack(doubled)
+    for k in range(100):
+        x = x + k
+    del doubled
+    assert view.tolist() == [2, 4, 6]
+
+
+def test_memory_of_the_caller_is_shared_until_a_result_is_computed() -> None:
+    given = torch.ones(3)
+    ours = tensor(given)
+    after = ours + 1
+    given[0] = 5
+    assert ours.numpy().tolist() == [5, 1, 1]
+    assert after.numpy().tolist() == [2, 2, 2]
+
+
+def test_numpy_does_not_move_values_by_itself() -> None:
+    with pytest.raises(
+        InputTypeError, match=r"on the device cpu.*\n.*\n.*\n.*\n.*x\.numpy\(\)|on the device cpu"
+    ):
+        np.asarray(on_device(HOSTILE))
+
+
+def test_a_tensor_that_requires_a_gradient() -> None:
+    with pytest.raises(InputTypeError, match=r"give x\.detach\(\)"):
+        op.Relu(torch.ones(2, requires_grad=True))
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    with pytest.raises(InputTypeError, match=r"give x\.detach\(\)"):
+        model(torch.ones(2, requires_grad=True))
+
+
+class Elsewhere(OrtArray):
+    """Stands for an array on another device, which this machine may not have."""
+
+    __slots__ = ()
+
+    def __init__(self, device: str) -> None:
+        super().__init__(moved(np.ones((2, 2), np.float32), CPU).value, device)
+
+
+def test_calls_on_several_devices_name_both() -> None:
+    with pytest.raises(DeviceError, match="cuda:0 and cuda:1"):
+        device_of([Elsewhere("cuda:0"), Elsewhere("cuda:1")])
+    with pytest.raises(DeviceError, match="the device cuda:0, and an array on the CPU"):
+        device_of([Elsewhere("cuda:0"), np.ones((2, 2), np.float32)])
+    with pytest.raises(DeviceError, match="the device cuda:0, and an array on the CPU"):
+        op.Add(EagerTensor(Elsewhere("cuda:0")), np.ones((2, 2), np.float32))
+
+
+def test_numbers_and_shapes_go_along() -> None:
+    given = [Elsewhere("cuda:1"), np.float32(2), np.array([2, -1]), None]
+    assert device_of(given) == "cuda:1"
+    assert device_of([np.ones(3), None, [np.ones(2)]]) is None
+
+
+def test_names_of_devices() -> None:
+    assert [read_device(each) for each in ("cpu", "cuda", "CUDA:3")] == [
+        Device("cpu"),
+        Device("cuda"),
+        Device("cuda", 3),
+    ]
+    assert [str(read_device(each)) for each in ("cpu", "cuda", "cuda:3")] == ["cpu", "cuda:0", "cuda:3"]
+    with pytest.raises(AttributeValueError, match='"cpu", "cuda"'):
+        read_device("gpu")
+    with pytest.raises(AttributeValueError, match="no number after the colon"):
+        read_device("cuda:x")
+    with pytest.raises(AttributeTypeError, match="not an int"):
+        read_device(0)
+
+
+def test_a_device_that_is_not_there() -> None:
+    from onnxsmith.runtime.onnxruntime_api import available_providers
+
+    if "CUDAExecutionProvider" in available_providers():
+        pytest.skip("this machine has the device")
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    for attempt in (tensor([1.0]).to_device, model.to_device, lambda name: model.session(device=name)):
+        with pytest.raises(DeviceError, match="pip install onnxruntime-gpu"):
+            attempt("cuda")
+
+
+def test_a_model_on_a_device_is_another_model() -> None:
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    there = model.to_device("cpu")
+    assert there is not model
+    assert (model.device, there.device) == ("cpu", "cpu")
+    assert there._held is model._held
+    assert there(np.float32([1])).tolist() == [2]
+
+
+def test_what_is_shown_and_sent() -> None:
+    given = on_device(np.float32([1, 2]))
+    assert repr(given) == str(given) == f"{given}" == "tensor of FLOAT[2] on cpu"
+    assert "on cpu" in given._repr_mimebundle_()["text/html"]
+    again = pickle.loads(pickle.dumps(given))
+    assert again.numpy().tolist() == [1, 2]
+    assert float(given[0]) == 1.0
+    assert bool(on_device(np.array(True)))
+
+
+def test_sequences_stay_on_the_cpu() -> None:
+    with pytest.raises(onnxsmith.errors.NotRunnableError, match="lies on the CPU alone"):
+        op.SequenceConstruct(on_device(HOSTILE))
+
+
+def test_optional_packages_are_not_imported() -> None:
+    lines = (
+        "import sys",
+        "from onnxsmith import opset21, tensor",
+        "opset21.Relu(tensor([1.0]))",
+        "print('torch' in sys.modules)",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_element_types_in_models() -> None:
+    for dtype in (DType.BFLOAT16, DType.FLOAT16):
+        model = trace(lambda x: op.Add(x, x), TensorType(dtype, ("N",)))
+        given = torch.ones(3).to(torch.bfloat16 if dtype is DType.BFLOAT16 else torch.float16)
+        assert torch.from_dlpack(model(given)).tolist() == [2, 2, 2]

@@ -1,0 +1,284 @@
+"""Sessions that are held: what calls give, state in two sets of buffers, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+from onnxsmith import BOOL, FLOAT, INT64, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import (
+    AttributeTypeError,
+    CallError,
+    InputTypeError,
+    ModelInputError,
+    OperatorFailedError,
+    SessionInUseError,
+    SessionStateError,
+)
+from onnxsmith.grad import adam, initial_state, losses, training_step
+from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.types.value_types import SequenceType
+
+
+def f32(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def total() -> object:
+    """A sum so far: every run adds to it."""
+    return trace(lambda x, sum: (sum + x, sum.max()), FLOAT[2], FLOAT[2], output_names=["sum_next", "before"])
+
+
+def cache() -> object:
+    """A cache that grows by what is given, as one of keys and values."""
+    return trace(
+        lambda x, past: (op.Concat(past, x, axis=0), past.sum()),
+        FLOAT["N", 2],
+        FLOAT["M", 2],
+        output_names=["present", "seen"],
+    )
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+def test_state_stays_between_calls(reuse: bool) -> None:
+    session = total().session(state={"sum": f32(0, 0)}, reuse=reuse)
+    assert [float(session(f32(1, k))) for k in range(5)] == [0, 1, 2, 3, 6]
+    assert session.state["sum"].tolist() == [5, 10]
+
+
+def test_state_of_growing_size() -> None:
+    session = cache().session(state={"past": np.zeros((0, 2), np.float32)})
+    seen = [float(session(np.ones((size, 2), np.float32))) for size in (1, 0, 3, 2)]
+    assert seen == [0, 2, 2, 8]
+    assert session.state["past"].shape == (6, 2)
+
+
+def test_state_is_read_and_set_by_copies() -> None:
+    first = f32(1, 2)
+    session = total().session(state={"sum": first})
+    first[:] = 9
+    read = session.state["sum"]
+    session(f32(1, 1))
+    session(f32(1, 1))
+    assert read.tolist() == [1, 2]
+    read[:] = 7
+    assert session.state["sum"].tolist() == [3, 4]
+    given = f32(5, 5)
+    session.state = {"sum": given}
+    given[:] = 0
+    session(f32(1, 1))
+    assert session.state["sum"].tolist() == [6, 6]
+
+
+def test_a_failed_run_leaves_the_state() -> None:
+    model = trace(
+        lambda x, places, sum: sum + op.Gather(x, places),
+        FLOAT["N"],
+        INT64[2],
+        FLOAT[2],
+        output_names=["sum_next"],
+    )
+    session = model.session(state={"sum": f32(1, 2)})
+    session(f32(1, 2, 3), np.array([0, 1]))
+    with pytest.raises(OperatorFailedError, match="x: float32 of shape"):
+        session(f32(1, 2, 3), np.array([0, 9]))
+    assert session.state["sum"].tolist() == [2, 4]
+    session(f32(1, 2, 3), np.array([2, 2]))
+    assert session.state["sum"].tolist() == [5, 7]
+
+
+def test_a_training_step_is_the_same_as_called() -> None:
+    rng = np.random.default_rng(0)
+    weight, bias = rng.normal(size=(3, 2)).astype(np.float32), np.zeros(2, np.float32)
+    model = trace(lambda x: x @ weight + bias, FLOAT["N", 3])
+    step = training_step(model, losses.squared, adam(lr=0.1))
+    state = initial_state(model, step)
+    session = step.session(state=state)
+    for size in (4, 4, 7, 1):
+        x, target = (
+            rng.normal(size=(size, 3)).astype(np.float32),
+            rng.normal(size=(size, 2)).astype(np.float32),
+        )
+        loss, *new = step(x=x, target=target, **state)
+        state = dict(zip(state, new, strict=True))
+        assert session(x, target).tobytes() == loss.tobytes()
+    found = session.state
+    assert list(found) == list(state)
+    assert all(found[name].tobytes() == state[name].tobytes() for name in state)
+
+
+@pytest.mark.parametrize("elements", [3, 5000])
+def test_results_outlive_later_calls_and_the_session(elements: int) -> None:
+    """Small results of fixed size come out of a buffer, larger ones are values of their own."""
+    model = trace(lambda x: x * 2.0, FLOAT[elements])
+    session = model.session()
+    results = [session(np.full(elements, k, np.float32)) for k in range(10)]
+    del session, model
+    gc.collect()
+    assert [float(each[-1]) for each in results] == [2.0 * k for k in range(10)]
+
+
+def test_inputs_in_every_form() -> None:
+    torch = pytest.importorskip("torch")
+    model = trace(lambda a, b: a - b, FLOAT["N"], FLOAT["N"])
+    session = model.session()
+    a, b = f32(3, 5), f32(1, 1)
+    for found in (
+        session(a, b),
+        session(a, b=b),
+        session(b=b, a=a),
+        session(a[::-1][::-1], [1, 1]),
+        session(a, b),
+    ):
+        assert isinstance(found, np.ndarray)
+        assert found.tolist() == [2, 4]
+    found = session(torch.from_numpy(a), b)
+    assert isinstance(found, EagerTensor)
+    assert torch.from_dlpack(found).tolist() == [2, 4]
+    assert session(np.arange(6, dtype=np.float32)[::3], b).tolist() == [-1, 2]
+    assert session(a.astype(">f4"), b).tolist() == [2, 4]
+
+
+def test_an_input_that_nothing_reads() -> None:
+    model = trace(lambda a, b: a + 1.0, FLOAT["N"], FLOAT["N"])
+    assert model.session()(f32(1), f32(7)).tolist() == [2]
+    state = trace(lambda x, h: op.Identity(x), FLOAT[1], FLOAT[1], output_names=["h_next"])
+    session = state.session(state={"h": f32(0)})
+    assert session(f32(4)) is None
+    assert session.state["h"].tolist() == [4]
+
+
+def test_several_results_and_other_element_types() -> None:
+    model = trace(lambda x, keep: (op.Where(keep, x, 0.0), op.Not(keep)), FLOAT["N"], BOOL["N"])
+    values, left = model.session()(f32(1, 2), np.array([True, False]))
+    assert (values.tolist(), left.tolist()) == ([1, 0], [False, True])
+
+
+def test_pairs_by_name_and_by_word() -> None:
+    def model(state: str, output: str) -> object:
+        return trace(lambda x, h: h + x, FLOAT[1], FLOAT[1], input_names=["x", state], output_names=[output])
+
+    for state, output in (
+        ("h", "h_next"),
+        ("past_key_values.0", "present.0"),
+        ("past_h", "present_h"),
+        ("h_in", "h_out"),
+    ):
+        session = model(state, output).session(state={state: [0.0]})
+        session(f32(2))
+        assert session.state == {state: f32(2)}
+    session = model("h", "y").session(state={"h": [1.0]}, pairs={"h": "y"})
+    session(f32(2))
+    assert session.state == {"h": f32(3)}
+
+
+REFUSED = {
+    "no such input": (lambda: total().session(state={"summ": 0.0}), SessionStateError, "did you mean 'sum'"),
+    "no output follows": (
+        lambda: total().session(state={"x": f32(0, 0)}),
+        SessionStateError,
+        "follows the state 'x'",
+    ),
+    "another shape": (lambda: total().session(state={"sum": f32(0)}), SessionStateError, r"has shape \(2,\)"),
+    "another element type": (
+        lambda: total().session(state={"sum": np.zeros(2)}),
+        SessionStateError,
+        "was given float64",
+    ),
+    "what follows has another rank": (
+        lambda: total().session(state={"sum": f32(0, 0)}, pairs={"sum": "before"}),
+        SessionStateError,
+        "what a run gives has to be what the next one takes",
+    ),
+    "one output for two": (
+        lambda: total().session(state={"sum": f32(0, 0), "x": f32(0, 0)}, pairs={"x": "sum_next"}),
+        SessionStateError,
+        "follows both",
+    ),
+    "a pair without a value": (
+        lambda: total().session(pairs={"sum": "sum_next"}),
+        SessionStateError,
+        "no first value",
+    ),
+    "no mapping": (lambda: total().session(state=[f32(0, 0)]), AttributeTypeError, "a mapping"),
+    "too many inputs": (
+        lambda: total().session(state={"sum": f32(0, 0)})(f32(1, 1), f32(0, 0)),
+        ModelInputError,
+        "1 input",
+    ),
+    "state given in a call": (
+        lambda: total().session(state={"sum": f32(0, 0)})(x=f32(1, 1), sum=f32(0, 0)),
+        ModelInputError,
+        "no input 'sum'",
+    ),
+    "an input of another element type": (
+        lambda: total().session(state={"sum": f32(0, 0)})(np.ones(2)),
+        ModelInputError,
+        "is float32, and was given float64",
+    ),
+    "what is no tensor": (
+        lambda: total().session(state={"sum": f32(0, 0)})(object()),
+        InputTypeError,
+        "cannot take",
+    ),
+    "state that is not whole": (
+        lambda: setattr(total().session(state={"sum": f32(0, 0)}), "state", {}),
+        SessionStateError,
+        "'sum' is missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    attempt, error, text = REFUSED[case]
+    with pytest.raises(error, match=text):
+        attempt()
+
+
+def test_lists_are_no_tensors() -> None:
+    model = trace(lambda xs: op.ConcatFromSequence(xs, axis=0), SequenceType(FLOAT["N"]))
+    with pytest.raises(CallError, match="call the model itself"):
+        model.session()
+
+
+def test_two_threads_do_not_meet_in_one_session() -> None:
+    """While one thread runs it, another is told to take a session of its own."""
+    model = trace(lambda x: op.MatMul(x, x), FLOAT["N", "N"])
+    session = model.session()
+    session._lock.acquire()  # as a run in another thread has it
+    with pytest.raises(SessionInUseError, match=r"each thread takes its own: model\.session\(\)"):
+        session(np.eye(2, dtype=np.float32))
+    session._lock.release()
+    wrong: list[object] = []
+
+    def work(size: int) -> None:
+        for _ in range(40):
+            try:
+                if not np.array_equal(session(np.eye(size, dtype=np.float32)), np.eye(size)):
+                    wrong.append(size)
+            except SessionInUseError:
+                pass
+
+    threads = [threading.Thread(target=work, args=[size]) for size in (50, 60, 70, 80)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+    assert session(np.eye(3, dtype=np.float32)).tolist() == np.eye(3).tolist()
+
+
+def test_what_a_session_is() -> None:
+    session = total().session(state={"sum": f32(0, 0)})
+    assert repr(session) == "Session(x) -> before, state sum, on cpu"
+    assert session.device == "cpu"
+    for attempt in (pickle.dumps, copy.copy):
+        with pytest.raises(TypeError, match=r"send the model and session\.state"):
+            attempt(session)
