@@ -7,14 +7,14 @@ checked by whoever holds the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
-from onnxsmith.graphs import files
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
@@ -41,8 +41,9 @@ from onnxsmith.runtime.settings import current
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
-#: With its weights apart, as a proto, or serialized.
-LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
+if TYPE_CHECKING:
+    #: A model in any form that users give, or with its weights apart.
+    LoadableModel: TypeAlias = SessionModel | ModelLike
 
 
 #: No runtime has its operators.
@@ -81,13 +82,13 @@ class ModelSession:
 
 @boundary
 def load_session(
-    model: SessionModel | onnx.ModelProto | bytes,
+    model: LoadableModel,
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
     explain: Explain | None = None,
 ) -> ModelSession:
-    """Load a model, a model proto, or a serialized model, under the settings of this context.
+    """Load a model in any form, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
     OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
@@ -96,7 +97,7 @@ def load_session(
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
     >>> from onnxsmith.runtime import load_session
-    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]))
     >>> session([np.float32([1, 2])])
     [array([2., 3.], dtype=float32)]
     """
@@ -166,10 +167,9 @@ def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = No
 def _apart(model: LoadableModel) -> SessionModel:
     if isinstance(model, SessionModel):
         return model
-    if isinstance(model, bytes):
-        with files.reading("what the bytes hold"):
-            model = onnx.load_model_from_string(model)
-    return SessionModel(model)
+    if isinstance(model, onnx.ModelProto):
+        return SessionModel(model)  # as it is: what is wrong in it, the runtime says
+    return model_of(model, "load_session").handed_over()
 
 
 def _run_on(

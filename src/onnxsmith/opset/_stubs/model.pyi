@@ -350,7 +350,7 @@ class Difference:
     def side_by_side(self) -> SideBySide:
         """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class RuntimeReport(Report):
     """The changes for a runtime; as text, a line with the reason for each change."""
     runtime: str = ...
@@ -1269,6 +1269,20 @@ class Model:
         >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
         >>> model.handed_over().proto.graph.node[0].op_type
         'Add'
+        """
+    def text(self) -> str:
+        """The whole model as ONNX text; of a large weight, the first elements. `print(model)` is one line.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: -x, FLOAT["N"], output_names=["y"])
+        >>> print(model)
+        Model(x: FLOAT['N']) -> y: FLOAT['N'], 1 node, opset 21
+        >>> print(model.text())  # doctest: +ELLIPSIS
+        <
+           ir_version: ...
+        {
+           [neg] y = Neg (x)
+        }
         """
     def _repr_mimebundle_(
         self,

@@ -3,12 +3,15 @@
 
 import numpy as np
 import onnx
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import NDArray
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.opset._stubs.foreign import IrModel
+from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
@@ -45,6 +48,17 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
+LoadableModel: TypeAlias = SessionModel | ModelLike
+
 FindNode: TypeAlias = Callable[[str], Span | None]
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
@@ -77,13 +91,13 @@ class ModelSession:
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]: ...
 
 def load_session(
-    model: SessionModel | onnx.ModelProto | bytes,
+    model: LoadableModel,
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
     explain: Explain | None = None,
 ) -> ModelSession:
-    """Load a model, a model proto, or a serialized model, under the settings of this context.
+    """Load a model in any form, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
     OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
@@ -92,7 +106,7 @@ def load_session(
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
     >>> from onnxsmith.runtime import load_session
-    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]))
     >>> session([np.float32([1, 2])])
     [array([2., 3.], dtype=float32)]
     """
