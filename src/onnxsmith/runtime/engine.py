@@ -16,7 +16,7 @@ import onnx
 from onnx import defs
 
 from onnxsmith.core.call_cache import CallCache
-from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import MissingDependencyError, MissingProviderError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
@@ -224,6 +224,8 @@ def _first_of(
             # The function body would end in the same kernels.
             rest: list[Source] = ["reference"] if "reference" in candidates[position + 1 :] else []
             return _first_of(call, settings, rest, [*tried, (_TITLES[source], str(error))])
+        except MissingProviderError:
+            raise
         except Exception as error:  # protos and evaluators throw what they like on absurd attributes
             tried.append((_TITLES[source], plain_reason(error)))
     reasons = tuple(tried)

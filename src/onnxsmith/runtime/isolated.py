@@ -26,7 +26,7 @@ from onnxsmith.graphs.isolation import Isolation, told_amount
 from onnxsmith.graphs.model_runtime import FindNode, RunEach
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import frames
+from onnxsmith.runtime import frames, plug_ins
 from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
@@ -134,6 +134,10 @@ def _told(
         "providers": [
             [name, [[key, value] for key, value in options]] for name, options in settings.providers
         ],
+        "options": [[name, text] for name, text in settings.session_options],
+        "tf32": settings.allow_tf32,
+        "plug_ins": [[name, path] for name, path in plug_ins.provider_libraries()],
+        "operators": list(plug_ins.operator_libraries()),
     }
     return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
 

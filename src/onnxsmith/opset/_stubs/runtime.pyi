@@ -111,7 +111,32 @@ def load_session(
     [array([2., 3.], dtype=float32)]
     """
 
+def register_custom_ops(path: str | os.PathLike[str]) -> None:
+    """Load a library of operators, such as onnxruntime-extensions' or a vendor's. Models and calls then run them.
+
+    >>> from onnxsmith.runtime import register_custom_ops
+    >>> register_custom_ops("/no/such/libmine.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    onnxsmith.errors.LibraryError: the library of operators does not load
+    """
+
+def register_provider(name: str, path: str | os.PathLike[str]) -> None:
+    """Load the library of a plug-in execution provider; `using(providers=name)` then chooses it.
+
+    Needs ONNX Runtime 1.23 or newer. Nothing is known here of the provider's mistakes: its results are what it
+    computes, and the first session that it runs comes with a warning that says so.
+
+    >>> from onnxsmith.runtime import register_provider
+    >>> register_provider("mine", "/no/such/libmine_ep.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    onnxsmith.errors.LibraryError: the provider 'mine' does not load
+    """
+
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
+
+ChosenProvider: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+
+ChosenOption: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -125,12 +150,25 @@ class Settings:
     'reference'
     """
     runtime: Runtime = ...
-    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ...
+    providers: tuple[ChosenProvider, ...] = ...
     intra_op_threads: int | None = ...
     cache_size: int = ...
     optimize: bool = ...
+    allow_tf32: bool = ...
+    graph_capture: bool = ...
+    session_options: tuple[ChosenOption, ...] = ...
+    @property
+    def device(self) -> str:
+        """The device that sessions run on, as far as values can lie there: `"cpu"`, `"cuda:0"`.
+
+        >>> from onnxsmith.runtime import Settings
+        >>> Settings().device
+        'cpu'
+        """
 
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+OptionValue: TypeAlias = str | int | float | bool
 
 class Scope:
     """A `with` block in which other settings hold; made by `using`, may be entered again and again."""
@@ -141,7 +179,11 @@ class Scope:
 
 def using(
     *,
-    providers: Sequence[Provider] | None = None,
+    device: str | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
+    allow_tf32: bool | None = None,
+    graph_capture: bool | None = None,
+    session_options: Mapping[str, OptionValue] | None = None,
     intra_op_threads: int | None = None,
     runtime: Runtime | None = None,
     cache_size: int | None = None,
@@ -149,17 +191,24 @@ def using(
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
-    `providers` are ONNX Runtime's execution providers in order of preference, each a name or a pair of name and
-    options; the CPU comes after them by itself. `optimize=False` lets ONNX Runtime run whole models as they
-    are, node by node. What is left out stays as it was.
+    What is left out stays as it was.
+
+    - `device`: `"cpu"`, `"cuda"`, `"cuda:1"` and others that values can lie on.
+    - `providers`: ONNX Runtime's execution providers, in order of preference: `"tensorrt"`, `["tensorrt", "cuda"]`,
+      `("openvino", {"device_type": "GPU"})`. A name is short or the provider's own. The CPU comes last by itself.
+    - `allow_tf32`: whether a GPU may multiply float32 matrices with factors of 10 bits; by default it does not.
+    - `graph_capture`: whether sessions whose buffers stay replay their kernels as one graph, on providers that can.
+    - `session_options`: attributes and configuration entries of ONNX Runtime's `SessionOptions`, by name.
+    - `optimize`: False lets ONNX Runtime run whole models as they are, node by node.
 
     >>> from onnxsmith.runtime import using
     >>> with using(runtime="reference") as settings:
     ...     settings.runtime
     'reference'
-    >>> with using(providers=["CPUExecutionProvider"], intra_op_threads=1) as settings:
-    ...     settings.intra_op_threads
-    1
+    >>> with using(providers="cpu", session_options={"execution_mode": "parallel"}) as settings:
+    ...     settings.device
+    'cpu'
 
-    An unknown provider or runtime is an `AttributeValueError` that lists those there are.
+    A provider that the installed build lacks is a `MissingProviderError` that says what to install. A name that nobody
+    has is an `AttributeValueError`, a misspelt option a `RuntimeOptionError`.
     """
