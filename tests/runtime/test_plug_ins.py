@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, trace
+from onnxsmith import FLOAT, Opset, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -17,6 +18,7 @@ from onnxsmith.errors import (
     MissingDependencyError,
     MissingProviderError,
     ModelWarning,
+    NotRunnableError,
 )
 from onnxsmith.runtime import onnxruntime_api, plug_ins, register_custom_ops, register_provider, using
 
@@ -125,3 +127,34 @@ def test_a_provider_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None
     for run in (lambda: op.Relu(X), lambda: trace(lambda x: -x, FLOAT["N"])(X)):
         with using(providers="cuda"), pytest.raises(MissingProviderError, match="does not start here"):
             run()
+
+
+def test_libraries_of_operators_go_to_models_that_may_need_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(onnxruntime_api, "try_operator_library", lambda path: None)
+    told: list[tuple[str, ...]] = []
+    make = onnxruntime_api.create_session
+
+    def create(model: bytes, *, choices: onnxruntime_api.SessionChoices, **others: Any) -> Any:
+        told.append(choices.libraries)
+        return make(model, choices=replace(choices, libraries=()), **others)
+
+    monkeypatch.setattr(onnxruntime_api, "create_session", create)
+    frobnicate = Opset("plug.ins", 1).Frobnicate
+    model = trace(lambda x: frobnicate(x), FLOAT["N"])
+    for run in (lambda: frobnicate(X), lambda: model(X)):
+        with pytest.raises(NotRunnableError, match="nothing installed can run"):
+            run()
+    assert not any(told)
+    told.clear()
+    place = str(tmp_path / "operators.so")
+    register_custom_ops(place)
+    register_custom_ops(place)  # once is enough
+    for run in (lambda: frobnicate(X), lambda: model(X)):  # what could not run is tried again
+        with pytest.raises(NotRunnableError):
+            run()
+    assert told[0] == told[-1] == (place,)
+    told.clear()
+    trace(lambda x: op.Relu(x), FLOAT["N"])(X)
+    assert told == [()]

@@ -123,7 +123,10 @@ _MAIN = (
         "runtime",
         "Runtimes",
         "Choosing what runs models and operators.",
-        _of("onnxsmith.runtime", "using Settings load_session clear_cache register_custom_ops register_provider"),
+        _of(
+            "onnxsmith.runtime",
+            "using Settings load_session clear_cache kernel register_custom_ops register_provider",
+        ),
         "import onnxsmith.runtime",
         "onnxsmith.runtime.",
     ),

@@ -49,6 +49,7 @@ from onnxsmith.errors.operators import UnknownAttributeError as UnknownAttribute
 from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorError
 from onnxsmith.errors.refusals import refusals_raised as refusals_raised
 from onnxsmith.errors.running import DivisionByZeroError as DivisionByZeroError
+from onnxsmith.errors.running import KernelError as KernelError
 from onnxsmith.errors.running import LibraryError as LibraryError
 from onnxsmith.errors.running import MemoryLimitError as MemoryLimitError
 from onnxsmith.errors.running import MissingDependencyError as MissingDependencyError

@@ -211,3 +211,30 @@ class LibraryError(OnnxsmithError, ImportError):
     """
 
     code = "R123"
+
+
+class KernelError(OnnxsmithError, TypeError):
+    """A Python function that is the kernel of an operator gives something else than it, or the model, declares.
+
+    Wrong:
+
+        from onnxsmith import Opset, runtime
+
+        @runtime.kernel("pages.kernels::Half")
+        def half(x) -> FLOAT["N"]:
+            return x / np.float64(2)
+
+        Opset("pages.kernels", 1).Half(np.ones(3))
+
+    Right:
+
+        from onnxsmith import Opset, runtime
+
+        @runtime.kernel("pages.kernels::Half")
+        def half(x) -> FLOAT["N"]:
+            return (x / 2).astype(np.float32)
+
+        Opset("pages.kernels", 1).Half(np.ones(3))
+    """
+
+    code = "R124"

@@ -6,6 +6,7 @@ from onnxsmith.registry import exports
 
 if TYPE_CHECKING:
     from onnxsmith.runtime.engine import clear_cache as clear_cache
+    from onnxsmith.runtime.kernels_in_python import kernel as kernel
     from onnxsmith.runtime.model_session import load_session as load_session
     from onnxsmith.runtime.plug_ins import register_custom_ops as register_custom_ops
     from onnxsmith.runtime.plug_ins import register_provider as register_provider
@@ -15,12 +16,21 @@ if TYPE_CHECKING:
 _LAZY = {
     "Settings": "onnxsmith.runtime.settings",
     "clear_cache": "onnxsmith.runtime.engine",
+    "kernel": "onnxsmith.runtime.kernels_in_python",
     "load_session": "onnxsmith.runtime.model_session",
     "register_custom_ops": "onnxsmith.runtime.plug_ins",
     "register_provider": "onnxsmith.runtime.plug_ins",
     "using": "onnxsmith.runtime.settings",
 }
 
-__all__ = ["Settings", "clear_cache", "load_session", "register_custom_ops", "register_provider", "using"]
+__all__ = [
+    "Settings",
+    "clear_cache",
+    "kernel",
+    "load_session",
+    "register_custom_ops",
+    "register_provider",
+    "using",
+]
 
 __getattr__, __dir__ = exports(__name__, _LAZY)

@@ -3,6 +3,7 @@
 
 from onnxsmith.opset._stubs.runtime import Settings as Settings
 from onnxsmith.opset._stubs.runtime import clear_cache as clear_cache
+from onnxsmith.opset._stubs.runtime import kernel as kernel
 from onnxsmith.opset._stubs.runtime import load_session as load_session
 from onnxsmith.opset._stubs.runtime import register_custom_ops as register_custom_ops
 from onnxsmith.opset._stubs.runtime import register_provider as register_provider

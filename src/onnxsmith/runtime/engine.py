@@ -30,6 +30,7 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, runner_over
+from onnxsmith.runtime.kernels_in_python import Kernel, failed_kernel, kernel_of
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
@@ -85,7 +86,7 @@ def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
     )
 
 
-Source: TypeAlias = Literal["onnxruntime", "reference", "by ranks", "nothing"]
+Source: TypeAlias = Literal["onnxruntime", "reference", "kernel", "by ranks", "nothing"]
 
 _TITLES: dict[Source, str] = {
     "onnxruntime": "ONNX Runtime",
@@ -185,6 +186,9 @@ def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "by ranks")
+    kernel = kernel_of(call.op.domain, call.op.name) if settings.kernels else None
+    if kernel is not None:
+        return Runner(_kernel_run(call, kernel), "kernel")
     is_reference = settings.runtime == "reference"
     runner = _first_of(call, settings, ["reference"] if is_reference else ["onnxruntime", "reference"], [])
     if runner.source != "onnxruntime":
@@ -194,6 +198,20 @@ def build(call: Call, settings: Settings) -> Runner:
     facts = facts_of((call.op.domain, call.op.name), onnxruntime_api.version())
     checks = checks_at_once(facts, dtype) if facts else ()
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
+
+
+def _kernel_run(call: Call, kernel: Kernel) -> Run:
+    """The Python function that somebody wrote for the operator."""
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        try:
+            return kernel.run(inputs, call.attributes, call.output_count)
+        except OnnxsmithError:
+            raise
+        except Exception as error:
+            raise failed_kernel(kernel, inputs, error) from error
+
+    return run
 
 
 def _run_checked(call: Call, run: Run, checks: Sequence[CheckAtOnce]) -> Run:

@@ -18,6 +18,7 @@ from onnxsmith import errors
 from onnxsmith.errors import (
     AttributeValueError,
     MemoryLimitError,
+    NotRunnableError,
     OnnxsmithError,
     ProcessEndedError,
     RunTimeoutError,
@@ -30,6 +31,7 @@ from onnxsmith.runtime import frames, plug_ins
 from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
+from onnxsmith.runtime.kernels_in_python import kernels_in
 from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
 
@@ -71,6 +73,13 @@ def isolated_session(
     that a run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: after these the next run
     has another process.
     """
+    keys = kernels_in(model.proto) if current().kernels else ()
+    if keys:
+        named = ", ".join(".".join(each) for each in sorted(keys))
+        raise NotRunnableError(
+            f"{named} has a kernel in Python, which is a function of this process",
+            help="using(kernels=False) runs the bodies of functions instead; isolated=False runs the kernel here",
+        )
     if limits.memory is not None and sys.platform != "linux":
         raise AttributeValueError(
             "the memory of a process can only be limited on Linux",

@@ -33,6 +33,8 @@ from onnxsmith.runtime.failure import (
     unmade_value,
 )
 from onnxsmith.runtime.feeds import runner_over
+from onnxsmith.runtime.kernel_models import KernelModel
+from onnxsmith.runtime.kernels_in_python import KernelKey, kernels_in
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference_trust import warned_of_model
@@ -105,6 +107,9 @@ def load_session(
     tried: list[tuple[str, str]] = []
     given = _apart(model)
     refuse_newer_opsets(given.proto)
+    keys = kernels_in(given.proto) if settings.kernels else frozenset[KernelKey]()
+    if keys:
+        return _with_kernels(given, keys, find_node)
     if settings.runtime == "onnxruntime":
         try:
             # Blocks fit the cache of a CPU; other devices take the arrays whole.
@@ -128,6 +133,13 @@ def load_session(
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
 
 
+def _with_kernels(
+    model: SessionModel, keys: frozenset[KernelKey], find_node: FindNode | None
+) -> ModelSession:
+    made = KernelModel(model, keys, lambda part: load_session(part, find_node=find_node).run, find_node)
+    return ModelSession(made.run, made.input_names, made.output_names, "kernels")
+
+
 def refuse_newer_opsets(model: onnx.ModelProto) -> None:
     """Raise NotRunnableError for an opset that the installed onnx does not have: its operators may mean anything."""
     newer = newer_opset_of(model)
@@ -149,7 +161,8 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     if unknown is not None and _TRAINING_DOMAIN not in told:
         told = (
             f"no runtime here knows the operator {unknown}: to_model(functions=[…]) or a rewrite rule says what it "
-            "computes; or run the model where it is known"
+            "computes, onnxsmith.runtime.kernel makes a Python function its kernel, and register_custom_ops loads a "
+            "library that has it; or run the model where it is known"
         )
     error = NotRunnableError("nothing installed can run this model", help=told)
     origin = None if unknown is None or find_node is None else find_node(unknown)

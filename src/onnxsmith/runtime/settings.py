@@ -55,6 +55,8 @@ class Settings:
     allow_tf32: bool = False
     #: Whether sessions whose buffers stay may capture their kernels once and replay them.
     graph_capture: bool = False
+    #: Whether operators of custom domains run the Python functions that are their kernels.
+    kernels: bool = True
     #: What ONNX Runtime's sessions are told besides.
     session_options: tuple[ChosenOption, ...] = ()
 
@@ -124,6 +126,7 @@ def using(
     runtime: Runtime | None = None,
     cache_size: int | None = None,
     optimize: bool | None = None,
+    kernels: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
@@ -135,6 +138,7 @@ def using(
     - `allow_tf32`: whether a GPU may multiply float32 matrices with factors of 10 bits; by default it does not.
     - `graph_capture`: whether sessions whose buffers stay replay their kernels as one graph, on providers that can.
     - `session_options`: attributes and configuration entries of ONNX Runtime's `SessionOptions`, by name.
+    - `kernels`: False runs the bodies of functions that have a kernel in Python.
     - `optimize`: False lets ONNX Runtime run whole models as they are, node by node.
 
     >>> from onnxsmith.runtime import using
@@ -176,6 +180,8 @@ def using(
         settings = replace(settings, cache_size=_positive("cache_size", cache_size))
     if optimize is not None:
         settings = replace(settings, optimize=bool(optimize))
+    if kernels is not None:
+        settings = replace(settings, kernels=bool(kernels))
     return Scope(settings)
 
 

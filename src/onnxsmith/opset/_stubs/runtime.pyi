@@ -11,13 +11,35 @@ from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedErr
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
 
     >>> from onnxsmith.runtime import clear_cache
     >>> clear_cache()
+    """
+
+FunctionT: TypeAlias = TypeVar('FunctionT', bound=Callable[..., Any])
+
+def kernel(operator: object, /) -> Callable[[FunctionT], FunctionT]:
+    """Make a Python function the kernel of an operator of a custom domain, in calls, jit, models and tests.
+
+    `operator` is `Opset("my.domain", 1).Name`, a script in a domain of its own, or the text `"my.domain::Name"`. The
+    function takes the inputs as arrays by position, None for one that is left out, and the attributes by name. It
+    gives an array, or a tuple of them, as its annotation says if it has one. Where a function of a model has a kernel,
+    the kernel runs; `using(kernels=False)` runs the body. The kernel that is registered last counts.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, Opset, runtime, trace
+    >>> mine = Opset("docs.kernel", 1)
+    >>> @runtime.kernel(mine.Softsign)
+    ... def softsign(x, *, scale=1.0) -> FLOAT[...]:
+    ...     return x / (scale + np.abs(x))
+    >>> mine.Softsign(np.float32([1, -3]))
+    array([ 0.5 , -0.75], dtype=float32)
+    >>> trace(lambda x: mine.Softsign(x, scale=3.0), FLOAT["N"])(np.float32([1, -3]))
+    array([ 0.25, -0.5 ], dtype=float32)
     """
 
 Content: TypeAlias = NDArray[np.uint8]
@@ -156,6 +178,7 @@ class Settings:
     optimize: bool = ...
     allow_tf32: bool = ...
     graph_capture: bool = ...
+    kernels: bool = ...
     session_options: tuple[ChosenOption, ...] = ...
     @property
     def device(self) -> str:
@@ -188,6 +211,7 @@ def using(
     runtime: Runtime | None = None,
     cache_size: int | None = None,
     optimize: bool | None = None,
+    kernels: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
@@ -199,6 +223,7 @@ def using(
     - `allow_tf32`: whether a GPU may multiply float32 matrices with factors of 10 bits; by default it does not.
     - `graph_capture`: whether sessions whose buffers stay replay their kernels as one graph, on providers that can.
     - `session_options`: attributes and configuration entries of ONNX Runtime's `SessionOptions`, by name.
+    - `kernels`: False runs the bodies of functions that have a kernel in Python.
     - `optimize`: False lets ONNX Runtime run whole models as they are, node by node.
 
     >>> from onnxsmith.runtime import using
