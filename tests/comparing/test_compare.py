@@ -264,7 +264,7 @@ def test_the_models_are_not_changed() -> None:
 
 def test_refusals() -> None:
     model = good()
-    with pytest.raises(AttributeValueError, match="'reference' or 'unoptimized', not 'refrence'"):
+    with pytest.raises(AttributeValueError, match="'unoptimized' or 'bodies', not 'refrence'"):
         compare(model, "refrence")
     with pytest.raises(UnreadableModelError, match=r"cannot read 'b\.onnx'"):
         compare(model, "b.onnx")

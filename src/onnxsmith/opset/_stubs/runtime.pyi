@@ -20,7 +20,7 @@ def clear_cache() -> None:
     >>> clear_cache()
     """
 
-FunctionT: TypeAlias = TypeVar('FunctionT', bound=Callable[..., Any])
+FunctionT = TypeVar('FunctionT', bound=Callable[..., Any])
 
 def kernel(operator: object, /) -> Callable[[FunctionT], FunctionT]:
     """Make a Python function the kernel of an operator of a custom domain, in calls, jit, models and tests.
