@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -253,6 +254,29 @@ def test_a_kernel_where_no_python_runs_is_refused_by_name() -> None:
     plain = trace(lambda x: clipped(x) * 2.0, FLOAT["N"])
     with pytest.raises(NotRunnableError, match="which is a function of this process"):
         plain.run(X, isolated=True)
+
+
+def test_capabilities_keep_kernels_or_say_that_they_do_not_run_them(tmp_path: Path) -> None:
+    model = trace(lambda x: op.Neg(op.Neg(around(x))), FLOAT["N"])
+    body = model(X)
+    register()
+    wanted = around(X)
+    for made in (
+        model.optimize(),
+        model.optimize(verify=True),
+        model.for_runtime(),
+        model.convert_version(20),
+    ):
+        np.testing.assert_array_equal(made(X), wanted)
+    assert model.optimize().report.nodes_after == 3  # the call that is kept, its body, and Add
+    np.testing.assert_array_equal(model.intermediate([X], "around")["around"], wanted)
+    model.save(tmp_path / "m.onnx")
+    np.testing.assert_array_equal(runtime.load_session(tmp_path / "m.onnx")([X])[0], wanted)
+    with pytest.raises(NotRunnableError, match="the model has kernels in Python"):
+        model.profile([X], runs=1, warm_up=0)
+    with using(kernels=False):
+        assert model.profile([X], runs=1, warm_up=0).kernels
+        np.testing.assert_array_equal(model.run(X, isolated=True), body)
 
 
 def test_compare_runs_kernel_and_body_against_each_other() -> None:

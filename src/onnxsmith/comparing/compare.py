@@ -55,7 +55,7 @@ def compare(
     *,
     rtol: float | None = None,
     atol: float | None = None,
-    providers: Sequence[Provider] | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
     memory: int | str = DEFAULT_MEMORY,
     reproduce: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -193,7 +193,7 @@ def _sides(
     first: tuple[Model, Engine],
     second: tuple[Model, Engine],
     inputs: ModelInputs | None,
-    providers: Sequence[Provider] | None,
+    providers: Provider | Sequence[Provider] | None,
     memory: int,
 ) -> tuple[Mapping[str, RunValue], tuple[Side, Side]]:
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""

@@ -53,7 +53,7 @@ class ObservedRun:
         inputs: Mapping[str, RunValue],
         *,
         engine: Engine = "default",
-        providers: Sequence[Provider] | None = None,
+        providers: Provider | Sequence[Provider] | None = None,
         memory: int = DEFAULT_MEMORY,
         closer: Mapping[str, range] | None = None,
         is_nested: bool = True,

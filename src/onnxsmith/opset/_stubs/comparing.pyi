@@ -273,7 +273,7 @@ def compare(
     *,
     rtol: float | None = None,
     atol: float | None = None,
-    providers: Sequence[Provider] | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
     memory: int | str = ...,
     reproduce: str | os.PathLike[str] | None = None,
     overwrite: bool = False,

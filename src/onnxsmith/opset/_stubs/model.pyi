@@ -1586,7 +1586,7 @@ class Model:
         *,
         runs: int = 10,
         warm_up: int = 3,
-        providers: Sequence[Provider] | None = None,
+        providers: Provider | Sequence[Provider] | None = None,
         intra_op_threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Profile:
