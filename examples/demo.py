@@ -33,7 +33,7 @@ def main() -> None:
 
     print("\n2. The same calls on types are recorded as a model.\n")
     model = trace(lambda a: op.Softmax(a @ w + 1.0, axis=-1), FLOAT["N", 4])
-    print(model)
+    print(model.text())
 
     print("\n3. A model is saved, loaded and called.\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def main() -> None:
     print("\n4. A Python function is a model, loops and branches included.\n")
     series, limit = np.array([1, 4, 9, 16], dtype=np.float32), np.float32(5)
     print("eagerly:", first_above(series, limit), " as a model:", first_above.to_model()(series, limit))
-    print(first_above.to_model())
+    print(first_above.to_model().text())
 
     print("\n5. A mistake is shown where it was made.\n")
     try:

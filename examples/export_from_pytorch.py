@@ -27,7 +27,7 @@ def main() -> None:
         functions="modules",
         verify=True,
     )
-    print(model)
+    print(model.text())
     print(model.export_report)
 
 

@@ -264,7 +264,7 @@ def test_the_models_are_not_changed() -> None:
 
 def test_refusals() -> None:
     model = good()
-    with pytest.raises(AttributeValueError, match="'reference' or 'unoptimized', not 'refrence'"):
+    with pytest.raises(AttributeValueError, match="'unoptimized' or 'bodies', not 'refrence'"):
         compare(model, "refrence")
     with pytest.raises(UnreadableModelError, match=r"cannot read 'b\.onnx'"):
         compare(model, "b.onnx")
@@ -280,7 +280,7 @@ def test_refusals() -> None:
         ("memory", -5, "memory is a number of bytes"),
         ("memory", True, "memory is a number of bytes"),
         ("memory", 1.5, "memory is a number of bytes"),
-        ("providers", 5, "providers is a list of names, not an int"),
+        ("providers", 5, "providers is a name or a list of names, not an int"),
         ("providers", [5], "a provider is a name"),
         ("reproduce", 5, "reproduce is the path of a folder"),
         ("reproduce", "a\0b", "there is a zero byte in it"),

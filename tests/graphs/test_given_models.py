@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +20,19 @@ from onnxsmith import opset21 as op
 from onnxsmith.diffing import timeline
 from onnxsmith.errors import CallError, OnnxsmithError, UnreadableModelError
 from onnxsmith.grad import expand_training, gradient, initial_state, losses, sgd, training_step
+from onnxsmith.graphs.capabilities import METHODS
 from onnxsmith.inspection import equals, summary
 from onnxsmith.observing import intermediate, observe
-from onnxsmith.passes import extract, rename, with_metadata, with_outputs, with_shapes
+from onnxsmith.passes import extract, rename, with_metadata, with_outputs, with_shapes, with_tried_shapes
 from onnxsmith.passes.surgery import bind_inputs, replace_weights, split, then
 from onnxsmith.profiling import profile
 from onnxsmith.rewriter import RewriteRule
 from onnxsmith.rewriter import rewrite as rewrite_as_onnxscript
+from onnxsmith.runtime import load_session
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.view import show
 
+PUBLIC_NAMES = Path(__file__).parents[1] / "public_names.txt"
 WEIGHT = np.float32([[1.0], [-2.0]])
 MODEL = trace(lambda x: op.Relu(op.MatMul(x, WEIGHT)), FLOAT["N", 2], output_names=["y"])
 X = np.float32([[3.0, 1.0]])
@@ -93,6 +99,9 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "intermediate": lambda model: intermediate(model, [X], "mat_mul")["mat_mul"].tolist(),
     "profile": lambda model: [each.operator for each in profile(model, [X], runs=1, warm_up=0).kernels],
     "for_runtime": for_runtime,
+    "load_session": lambda model: load_session(model)([X])[0].tolist(),
+    "with_tried_shapes": lambda model: with_tried_shapes(model, {"N": 1}),
+    "proto2python": lambda model: onnxsmith.proto2python(model).splitlines()[-5:],
     "rewriter.rewrite": lambda model: len(
         _nodes(rewrite_as_onnxscript(model, [RewriteRule(lambda op, x: op.Relu(x), lambda op, x: op.Abs(x))]))
     ),
@@ -118,6 +127,71 @@ def test_every_function_takes_a_model_in_every_form(verb: str, path: Path) -> No
     wanted = _shown(VERBS[verb](MODEL))
     for name, form in FORMS.items():
         assert _shown(VERBS[verb](form(path))) == wanted, name
+
+
+#: Take a model, and not in every form.
+OTHER_FORMS = {
+    "Model": "is made of an onnx-ir model",
+    "from_proto": "says what it takes",
+    "polish": "changes an onnx-ir model in its place",
+    "tidy": "changes an onnx-ir model in its place",
+    "close": "of a report, for passes",
+    "of": "of a report, for passes",
+    "apply_to_model": "changes an onnx-ir model in its place, as onnxscript's does",
+    "model_bundle": "is a method of Model for notebooks",
+    "show_side_by_side": "is what a Difference shows itself with",
+    **dict.fromkeys(
+        ("ConvertedModel", "ExportedModel", "PassedModel", "Difference"), "is made by a function of models"
+    ),
+}
+#: Take them in every form, and are tested elsewhere: with signatures (tests/sklearn/test_given_models.py), and below.
+ELSEWHERE = {"from_onnx", "signature", "discrepancies", "OnnxPredictor", "OnnxTransformer", "observe", "show"}
+#: Methods that a model has that came from an estimator; the model is what they are called on.
+OF_ITSELF = {"predict", "predict_proba", "decision_function", "transform", "_repr_mimebundle_", "_hold"}
+
+
+def _functions() -> Iterator[tuple[str, Any]]:
+    """Name and object of all public functions, the methods of public classes among them."""
+    for line in PUBLIC_NAMES.read_text("utf-8").splitlines():
+        package, _, names = line.partition(":")
+        if package.startswith(("#", "onnxsmith.numpy", "onnxsmith.errors")):
+            continue
+        for name in names.split():
+            found = getattr(importlib.import_module(package), name)
+            if isinstance(found, type):
+                yield name, found.__init__
+                yield from ((each, getattr(found, each)) for each in vars(found) if not each.startswith("__"))
+            else:
+                yield name, found
+    yield from ((name, getattr(Model, name)) for name in METHODS)
+
+
+def test_every_public_function_that_takes_a_model_is_tried() -> None:
+    """By its annotations: whoever writes a function of models enters it above, and takes all forms."""
+    narrow, untried = set[str](), set[str]()
+    for name, function in _functions():
+        annotations = (
+            getattr(inspect.unwrap(function), "__annotations__", None) if callable(function) else None
+        )
+        if not isinstance(annotations, dict) or name in OTHER_FORMS or name in OF_ITSELF:
+            continue
+        kinds = [str(each) for parameter, each in annotations.items() if parameter != "return"]
+        taken = [
+            each
+            for each in kinds
+            if re.search(r"\bModel(Like|Proto)?\b|\bLoadableModel\b|\bAnyModel\b", each)
+        ]
+        if not taken:
+            continue
+        if any(
+            "ModelLike" not in each and "LoadableModel" not in each and "AnyModel" not in each
+            for each in taken
+        ):
+            narrow.add(name)
+        if name not in VERBS and name not in ELSEWHERE and f"rewriter.{name}" not in VERBS:
+            untried.add(name)
+    assert not narrow
+    assert not untried
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,35 @@ from onnxsmith import FLOAT, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.report import Report
+
+
+def test_the_end_of_a_cell_shows_a_report_as_print_does() -> None:
+    report = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize().report
+    assert repr(report) == str(report)
+    shipped = trace(lambda x: op.Round(x), FLOAT["N"]).for_runtime().report
+    assert repr(shipped) == str(shipped)
+
+
+#: Each has a text of several lines, or many items.
+REPORTS = {
+    "onnxsmith.comparing.result": "Comparison",
+    "onnxsmith.diffing.difference": "Difference",
+    "onnxsmith.graphs.report": "Report",
+    "onnxsmith.inspection.summary": "Summary",
+    "onnxsmith.passes.rules.explaining": "MatchExplanation",
+    "onnxsmith.profiling.comparison": "ProfileComparison",
+    "onnxsmith.profiling.profile": "Profile",
+    "onnxsmith.runtime.for_runtime": "RuntimeReport",
+    "onnxsmith.scripting.dialects.numpy.reports": "ModelReport",
+    "onnxsmith.sklearn.verifying": "ConversionReport",
+    "onnxsmith.torch.reporting": "ExportReport",
+}
+
+
+@pytest.mark.parametrize("module", REPORTS)
+def test_no_report_shows_all_its_fields(module: str) -> None:
+    shown = getattr(importlib.import_module(module), REPORTS[module]).__repr__
+    assert not hasattr(shown, "__wrapped__")  # what a dataclass makes: every field, whole
 
 
 @pytest.mark.parametrize(

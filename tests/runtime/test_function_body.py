@@ -19,7 +19,9 @@ def raising(error: Exception, inputs: object) -> list[object]:
 
 
 def run(model: onnx.ModelProto, call: Call, inputs: list[np.ndarray]) -> np.ndarray:
-    session = onnxruntime_api.create_session(model.SerializeToString(), threads=1)
+    session = onnxruntime_api.create_session(
+        model.SerializeToString(), choices=onnxruntime_api.SessionChoices(1, optimize=False)
+    )
     return runner_over(session, call.feed_names, call.input_types, raising)(inputs)[0]
 
 

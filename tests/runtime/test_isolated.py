@@ -111,7 +111,15 @@ def test_the_settings_hold_there(monkeypatch) -> None:
     monkeypatch.setattr(isolated, "_told", watched)
     with using(runtime="reference", intra_op_threads=3):
         trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True)
-    assert seen == {"runtime": "reference", "threads": 3, "providers": []}
+    assert seen == {
+        "runtime": "reference",
+        "threads": 3,
+        "providers": [],
+        "options": [],
+        "tf32": False,
+        "plug_ins": [],
+        "operators": [],
+    }
 
 
 def test_text_sequences_and_maps() -> None:

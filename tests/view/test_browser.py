@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from onnxsmith import FLOAT, INT64, Model, script
 from onnxsmith import opset21 as op
 from onnxsmith.view import Note, Overlay, Step
+from onnxsmith.view.notebook import page_frame
 from tests.view.conftest import Seen
 from tests.view.hostile_models import TEXTS, endless_model, hostile_model
 from tests.view.large_models import transformer, with_source
@@ -156,13 +156,10 @@ def test_search_finds_by_type_shape_and_attribute(browse: Browse, tmp_path: Path
 
 
 def test_in_a_frame_that_is_shut_in(chromium: Any, tmp_path: Path) -> None:
-    """As notebooks show it: `srcdoc`, allowed to run scripts and nothing else."""
-    page = page_of(program.to_model(), tmp_path / "m.html").read_text("utf-8")
+    """As notebooks show it: packed, in `srcdoc`, allowed to run scripts and nothing else."""
+    page = page_of(program.to_model(), tmp_path / "m.html").read_bytes()
     around = tmp_path / "around.html"
-    around.write_text(
-        f'<!doctype html><iframe sandbox="allow-scripts" width=900 height=600 srcdoc="{html.escape(page)}"></iframe>',
-        "utf-8",
-    )
+    around.write_text(f"<!doctype html>{page_frame(page)}", "utf-8")
     tab = chromium.new_page()
     errors: list[str] = []
     tab.on("console", lambda message: errors.append(message.text))
@@ -175,6 +172,12 @@ def test_in_a_frame_that_is_shut_in(chromium: Any, tmp_path: Path) -> None:
     frame.locator(".found-row").first.click()
     assert frame.inner_text("#panel h2") == "Loop"
     assert errors == []
+    # The page's own policy holds there, too.
+    frame.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 1'}))"
+    )
+    assert frame.evaluate("window.hacked") is None
+    assert "Content Security Policy" in errors[0]
     tab.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import types
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from onnx import helper
 
-from onnxsmith import FLOAT, Model, script, tensor
+from onnxsmith import FLOAT, Model, script, tensor, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import ShapeError
 from onnxsmith.view import notebook
@@ -57,11 +59,43 @@ def test_a_model_is_a_page_a_picture_and_a_line() -> None:
     assert "text/html" not in model._repr_mimebundle_(exclude={"text/html"})
 
 
-def test_a_large_model_says_how_to_see_it() -> None:
-    bundle = Model.from_proto(transformer(2000, has_scopes=True))._repr_mimebundle_()
-    assert "<iframe" not in bundle["text/html"]
-    assert "model.show()" in bundle["text/html"]
-    assert "image/svg+xml" not in bundle
+def kept_bytes(bundle: dict[str, str]) -> int:
+    """What a notebook's file grows by."""
+    return len(json.dumps(bundle, ensure_ascii=False).encode())
+
+
+@pytest.mark.parametrize(
+    ("nodes", "has_scopes", "shown"),
+    [
+        (10, False, "<iframe"),
+        (60, True, "<iframe"),
+        (120, False, "120 nodes: <code>model.show()"),
+        (800, True, "<img"),
+        (800, False, "800 nodes: <code>model.show()"),
+        (2000, True, "2,000 nodes: <code>model.show()"),
+    ],
+)
+def test_a_model_in_a_notebook_has_a_budget(nodes: int, has_scopes: bool, shown: str) -> None:
+    bundle = Model.from_proto(transformer(nodes, has_scopes=has_scopes))._repr_mimebundle_()
+    assert shown in bundle["text/html"]
+    assert kept_bytes(bundle) <= 60_000
+
+
+def test_inputs_of_any_number_and_length_have_a_budget() -> None:
+    names = [f"{'long' * 300}_{k}" for k in range(900)]
+    model = Model.from_proto(
+        helper.make_model(
+            helper.make_graph(
+                [helper.make_node("Sum", names, ["y"])],
+                "g",
+                [helper.make_tensor_value_info(name, 1, ["size" * 200, 4]) for name in names],
+                [helper.make_tensor_value_info("y", 1, None)],
+            )
+        )
+    )
+    assert kept_bytes(model._repr_mimebundle_()) <= 60_000
+    assert len(str(model)) < 3000
+    assert "888 more" in repr(trace(lambda *xs: op.Sum(*xs), *[FLOAT[4]] * 900))
 
 
 def test_scripts_tensors_and_types() -> None:

@@ -123,7 +123,10 @@ _MAIN = (
         "runtime",
         "Runtimes",
         "Choosing what runs models and operators.",
-        _of("onnxsmith.runtime", "using Settings Session load_session clear_cache"),
+        _of(
+            "onnxsmith.runtime",
+            "using Settings Session load_session clear_cache kernel register_custom_ops register_provider",
+        ),
         "import onnxsmith.runtime",
         "onnxsmith.runtime.",
     ),

@@ -174,6 +174,8 @@ class _Writer:
             return self._class(here, node)
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             return f"{ast.unparse(node.target)}: {self._type(here, node.annotation)} = {self._type(here, node.value)}"
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("TypeVar("):
+            return f"{ast.unparse(node.targets[0])} = {self._type(here, node.value)}"
         if isinstance(node, ast.Assign):
             self._imported("typing", "TypeAlias")
             return f"{ast.unparse(node.targets[0])}: TypeAlias = {self._type(here, node.value)}"

@@ -37,9 +37,9 @@ from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
 
 #: Other ways to run the first model: onnx's reference evaluator, and ONNX Runtime without its own optimisations.
-Way: TypeAlias = Literal["reference", "unoptimized"]
+Way: TypeAlias = Literal["reference", "unoptimized", "bodies"]
 
-_WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
+_WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized", "bodies": "bodies"}
 _LONGEST_REASON = 300
 #: So often turns of a loop that part are cut into smaller parts.
 _MOST_LOOKS = 5
@@ -55,7 +55,7 @@ def compare(
     *,
     rtol: float | None = None,
     atol: float | None = None,
-    providers: Sequence[Provider] | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
     memory: int | str = DEFAULT_MEMORY,
     reproduce: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -64,8 +64,9 @@ def compare(
 
     `other` is a second model: a copy with a fault, or an optimised, renamed, converted or exported twin. Or it is
     another way to run the first one: "reference" is onnx's reference evaluator, "unoptimized" ONNX Runtime without its
-    optimisations. A script is run as Python runs it, operator after operator. `providers` are execution providers for
-    the second run. Inputs that are not given are made up.
+    optimisations, "bodies" runs the bodies of functions instead of their kernels in Python. A script is run as Python
+    runs it, operator after operator. `providers` are execution providers for the second run. Inputs that are not given
+    are made up.
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and
@@ -151,7 +152,7 @@ def _run_as(given: ModelLike | ScriptFunction, first: Model | None) -> tuple[Mod
         return first, _WAYS[given]
     culprit = 0 if first is None else 1
     if isinstance(given, str) and not Path(given).suffix and not Path(given).exists():
-        ways = "" if first is None else ", 'reference' or 'unoptimized'"
+        ways = "" if first is None else ", 'reference', 'unoptimized' or 'bodies'"
         raise AttributeValueError(
             f"compare takes a model, its file, a script{ways}, not {given!r}", culprit=culprit
         )
@@ -192,7 +193,7 @@ def _sides(
     first: tuple[Model, Engine],
     second: tuple[Model, Engine],
     inputs: ModelInputs | None,
-    providers: Sequence[Provider] | None,
+    providers: Provider | Sequence[Provider] | None,
     memory: int,
 ) -> tuple[Mapping[str, RunValue], tuple[Side, Side]]:
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""

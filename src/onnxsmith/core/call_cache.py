@@ -110,6 +110,12 @@ class CallCache(Generic[V]):
             self._entries.clear()
 
 
+def forget_all() -> None:
+    """Forget what was made of every call: what runs it has changed for the whole process."""
+    for cache in list(_caches):
+        cache.clear()
+
+
 def _renew_all_locks() -> None:
     for cache in list(_caches):
         cache.renew_locks()

@@ -50,12 +50,16 @@ from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorEr
 from onnxsmith.errors.refusals import refusals_raised as refusals_raised
 from onnxsmith.errors.running import DeviceError as DeviceError
 from onnxsmith.errors.running import DivisionByZeroError as DivisionByZeroError
+from onnxsmith.errors.running import KernelError as KernelError
+from onnxsmith.errors.running import LibraryError as LibraryError
 from onnxsmith.errors.running import MemoryLimitError as MemoryLimitError
 from onnxsmith.errors.running import MissingDependencyError as MissingDependencyError
+from onnxsmith.errors.running import MissingProviderError as MissingProviderError
 from onnxsmith.errors.running import ModelInputError as ModelInputError
 from onnxsmith.errors.running import NotRunnableError as NotRunnableError
 from onnxsmith.errors.running import OperatorFailedError as OperatorFailedError
 from onnxsmith.errors.running import ProcessEndedError as ProcessEndedError
+from onnxsmith.errors.running import RuntimeOptionError as RuntimeOptionError
 from onnxsmith.errors.running import RunTimeoutError as RunTimeoutError
 from onnxsmith.errors.running import SessionInUseError as SessionInUseError
 from onnxsmith.errors.running import SessionStateError as SessionStateError

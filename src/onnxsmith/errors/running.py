@@ -224,3 +224,82 @@ class SessionInUseError(OnnxsmithError, RuntimeError):
     """
 
     code = "R111"
+
+
+class MissingProviderError(OnnxsmithError, ValueError):
+    """The installed build of ONNX Runtime does not have an execution provider. The help says what to install.
+
+    Wrong:
+
+        $ pip install onnxruntime
+        $ python -c "import onnxsmith; onnxsmith.runtime.using(providers='cuda')"
+
+    Right:
+
+        $ pip uninstall onnxruntime
+        $ pip install onnxruntime-gpu
+    """
+
+    code = "R121"
+
+
+class RuntimeOptionError(OnnxsmithError, ValueError):
+    """An option of an execution provider, or of sessions, does not exist, or is not for what was chosen.
+
+    Wrong:
+
+        from onnxsmith.runtime import using
+
+        using(session_options={"graph_optimisation": "all"})
+
+    Right:
+
+        from onnxsmith.runtime import using
+
+        using(session_options={"graph_optimization_level": "all"})
+    """
+
+    code = "R122"
+
+
+class LibraryError(OnnxsmithError, ImportError):
+    """A library of operators, or of an execution provider, cannot be loaded into ONNX Runtime.
+
+    Wrong:
+
+        $ python -c "import onnxsmith; onnxsmith.runtime.register_custom_ops('no_such_library.so')"
+
+    Right:
+
+        $ pip install onnxruntime-extensions
+        $ python -c "import onnxruntime_extensions; print(onnxruntime_extensions.get_library_path())"
+    """
+
+    code = "R123"
+
+
+class KernelError(OnnxsmithError, TypeError):
+    """A Python function that is the kernel of an operator gives something else than it, or the model, declares.
+
+    Wrong:
+
+        from onnxsmith import Opset, runtime
+
+        @runtime.kernel("pages.kernels::Half")
+        def half(x) -> FLOAT["N"]:
+            return x / np.float64(2)
+
+        Opset("pages.kernels", 1).Half(np.ones(3))
+
+    Right:
+
+        from onnxsmith import Opset, runtime
+
+        @runtime.kernel("pages.kernels::Half")
+        def half(x) -> FLOAT["N"]:
+            return (x / 2).astype(np.float32)
+
+        Opset("pages.kernels", 1).Half(np.ones(3))
+    """
+
+    code = "R124"

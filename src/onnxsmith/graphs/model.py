@@ -533,15 +533,20 @@ class Model:
         return files.weight_bytes(self._ir)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(model_inputs.described(self.inputs, self.optional_inputs))
-        outputs = ", ".join(f"{name}: {kind!r}" for name, kind in self.outputs)
-        count = self._node_count
-        nodes = "1 node" if count == 1 else f"{count} nodes"
-        opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in self.opset_imports.items())
-        return printable(f"Model({inputs}) -> {outputs}, {nodes}, {opsets}")
+        ports = self.inputs, self.optional_inputs, self.outputs
+        return model_inputs.one_line(*ports, self._node_count, self.opset_imports)
 
-    def __str__(self) -> str:
-        """The whole model as ONNX text; of a large weight, the first elements."""
+    @boundary
+    def text(self) -> str:
+        """The whole model as ONNX text; of a large weight, the first elements. `print(model)` is one line.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: -x, FLOAT["N"], output_names=["y"], opset_version=21)
+        >>> print(model)
+        Model(x: FLOAT['N']) -> y: FLOAT['N'], 1 node, opset 21
+        >>> model.text().splitlines()[-3:]
+        ['traced (float[N] x) => (float[N] y) {', '   [neg] y = Neg (x)', '}']
+        """
         held = self.proto if self.is_proto_only else self._ir
         with soundness.blaming(held):
             return text_of(held)

@@ -9,7 +9,7 @@ from onnxsmith.core.call import stacked_scalars
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.diagnostics import clipped, described_type, did_you_mean, printable
 from onnxsmith.errors import InputTypeError, ModelInputError
 from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -48,18 +48,37 @@ def port_of(value: ValueRecord | ir.Value) -> Port:
 COLUMNS_KEY = "onnxsmith.sklearn.signature"
 #: In a file of IR version 3 every weight is an optional input.
 _SHOWN_OPTIONAL = 4
+#: A training step has an input for each weight, and several for what its optimiser keeps.
+_SHOWN_PORTS = 12
+_LONGEST_LINE = 2000
 
 
-def described(ports: Sequence[Port], optional: Sequence[Port]) -> list[str]:
-    """Inputs as parameters are written, those with a default last.
+def described(ports: Sequence[Port], optional: Sequence[Port] = ()) -> list[str]:
+    """Inputs as parameters are written, those with a default last; of many, the first.
 
     >>> described([Port("x", TensorType(DType.FLOAT, (2,)))], [Port("w", TensorType(DType.FLOAT, (2,)))])
     ['x: FLOAT[2]', 'w: FLOAT[2] = ...']
     """
-    shown = [f"{each.name}: {each.type!r}" for each in ports]
+    shown = [f"{each.name}: {each.type!r}" for each in ports[:_SHOWN_PORTS]]
+    if len(ports) > _SHOWN_PORTS:
+        shown.append(f"{len(ports) - _SHOWN_PORTS} more")
     shown += [f"{each.name}: {each.type!r} = ..." for each in optional[:_SHOWN_OPTIONAL]]
     more = len(optional) - _SHOWN_OPTIONAL
     return [*shown, f"{more} more with defaults"] if more > 0 else shown
+
+
+def one_line(
+    inputs: Sequence[Port],
+    optional: Sequence[Port],
+    outputs: Sequence[Port],
+    nodes: int,
+    opsets: Mapping[str, int],
+) -> str:
+    """A model in a line, whatever its names and types are."""
+    count = "1 node" if nodes == 1 else f"{nodes} nodes"
+    versions = ", ".join(f"{domain or 'opset'} {version}" for domain, version in opsets.items())
+    ports = f"{', '.join(described(inputs, optional))}) -> {', '.join(described(outputs))}"
+    return clipped(printable(f"Model({ports}, {count}, {versions}"), _LONGEST_LINE)
 
 
 def described_inputs(ports: Sequence[Port], optional: Sequence[Port] = ()) -> str:

@@ -87,6 +87,9 @@ class Report:
         lines.extend(self.notes)
         return printable("\n".join(lines))
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 class PassedModel(Model):
     """A model that passes have made of another one; `report` says what they did.

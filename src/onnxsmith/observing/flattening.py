@@ -20,6 +20,7 @@ from onnxsmith.graphs.rewriting.scopes import bodies_of, values_read
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
 from onnxsmith.observing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
+from onnxsmith.runtime.kernels_in_python import kernel_of
 
 #: No more steps are made of loops than this.
 _MOST_STEPS = 20_000
@@ -192,7 +193,9 @@ class _Flattening:
         is_same = all(
             imports.get(each, version) == version for each, version in function.opset_imports.items()
         )
-        return is_same and len(self.line.steps) < _MOST_STEPS
+        # A function with a kernel in Python is one step, whether its kernel or its body is run.
+        has_kernel = kernel_of(node.ir.domain, node.ir.op_type) is not None
+        return is_same and not has_kernel and len(self.line.steps) < _MOST_STEPS
 
     def _call(
         self,

@@ -31,7 +31,7 @@ from onnxsmith.types.dtypes import DType
 
 #: What runs a side: as models run here, without the runtime's own optimisations, onnx's reference evaluator, or each
 #: node by itself, as operators that are called in Python run.
-Engine: TypeAlias = Literal["default", "unoptimized", "reference", "single"]
+Engine: TypeAlias = Literal["default", "unoptimized", "reference", "bodies", "single"]
 
 #: Takes a value of a run.
 Take: TypeAlias = Callable[[ir.Value, RunValue], object]
@@ -53,7 +53,7 @@ class ObservedRun:
         inputs: Mapping[str, RunValue],
         *,
         engine: Engine = "default",
-        providers: Sequence[Provider] | None = None,
+        providers: Provider | Sequence[Provider] | None = None,
         memory: int = DEFAULT_MEMORY,
         closer: Mapping[str, range] | None = None,
         is_nested: bool = True,
@@ -94,6 +94,8 @@ class ObservedRun:
             return using(runtime="reference")
         if self._engine == "unoptimized":
             return using(optimize=False)
+        if self._engine == "bodies":
+            return using(kernels=False)
         return nullcontext() if self._providers is None else using(providers=self._providers)
 
     def _ask(self, line: Straight, wanted: Sequence[ir.Value]) -> Sequence[RunValue]:

@@ -60,6 +60,7 @@ from onnxsmith.passes.values import fixed_shape
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, joined, rule_table
+from onnxsmith.runtime.kernels_in_python import kernel_of
 from onnxsmith.schema.default_version import default_opset_version
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
@@ -310,7 +311,7 @@ def inline_functions(edit: Editor) -> bool:
     """Dissolve the functions of a model; whether all calls in its graph are gone.
 
     Functions that call functions twice can unfold without end: a model that would grow beyond measure is left as it is.
-    A function that imports another version of an opset stays, too.
+    A function that imports another version of an opset stays, too, and so does one that has a kernel in Python.
     """
     functions = edit.model.functions
     if not functions:
@@ -327,7 +328,8 @@ def inline_functions(edit: Editor) -> bool:
             for domain, version in function.opset_imports.items():
                 own.setdefault(domain, version)
     Worklist(edit, rules).run(edit.model.graph.all_nodes())
-    return not any(node.op_identifier() in functions for node in edit.model.graph.all_nodes())
+    left = {each for node in edit.model.graph.all_nodes() if (each := node.op_identifier()) in functions}
+    return all(kernel_of(domain, name) is not None for domain, name, _ in left)
 
 
 def inlined_call(at: Attempt) -> Outcome:
@@ -335,6 +337,8 @@ def inlined_call(at: Attempt) -> Outcome:
     function = at.edit.model.functions.get(at.node.op_identifier())
     if function is None or len(at.node.inputs) > len(function.inputs):
         return None
+    if kernel_of(function.domain, function.name) is not None:
+        return None  # it would be lost
     imports = at.edit.model.opset_imports
     if any(imports.get(domain) != version for domain, version in function.opset_imports.items()):
         return None

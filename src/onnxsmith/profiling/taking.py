@@ -33,6 +33,7 @@ from onnxsmith.profiling.quantities import Times
 from onnxsmith.profiling.tagging import tagged
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.kernels_in_python import kernels_in
 from onnxsmith.runtime.profiled import Recording, record
 from onnxsmith.runtime.retelling import threads_for
 from onnxsmith.runtime.settings import Provider, using
@@ -53,7 +54,7 @@ def profile(
     *,
     runs: int = 10,
     warm_up: int = 3,
-    providers: Sequence[Provider] | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
     intra_op_threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Profile:
@@ -83,7 +84,13 @@ def profile(
     with using(runtime="onnxruntime", providers=providers, intra_op_threads=intra_op_threads) as settings:
         given = _made_up(model) if inputs is None else _checked(inputs)
         run, feeds = bound(model, given)
-        told, tags = tagged(run.handed_over())
+        handed = run.handed_over()
+        if settings.kernels and kernels_in(handed.proto):
+            raise NotRunnableError(
+                "the model has kernels in Python, and a profile is of ONNX Runtime's",
+                help="using(kernels=False) profiles the bodies of functions",
+            )
+        told, tags = tagged(handed)
         every: list[RunEvents] = []
         try:
             recording = record(

@@ -4,5 +4,8 @@
 from onnxsmith.opset._stubs.runtime import Session as Session
 from onnxsmith.opset._stubs.runtime import Settings as Settings
 from onnxsmith.opset._stubs.runtime import clear_cache as clear_cache
+from onnxsmith.opset._stubs.runtime import kernel as kernel
 from onnxsmith.opset._stubs.runtime import load_session as load_session
+from onnxsmith.opset._stubs.runtime import register_custom_ops as register_custom_ops
+from onnxsmith.opset._stubs.runtime import register_provider as register_provider
 from onnxsmith.opset._stubs.runtime import using as using

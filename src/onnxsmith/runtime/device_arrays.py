@@ -152,7 +152,7 @@ def _copier(dtype: DType, runs_on: str, to: str) -> Callable[[Array | OrtArray],
         graph, opset_imports=[helper.make_opsetid("", version)], ir_version=10
     )
     settings = settings_on(read_device(runs_on))
-    session = make_session(SessionModel(model), settings, threads=1, optimize=False)
+    session = make_session(SessionModel(model), settings, threads=1)
     make = feeds.value_converter(dtype)
     place, options = onnxruntime_api.device(*read_device(to)), onnxruntime_api.quiet_run_options()
 

@@ -15,7 +15,7 @@ import onnx
 from onnx import defs
 
 from onnxsmith.core.call_cache import CallCache
-from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import MissingDependencyError, MissingProviderError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
@@ -30,6 +30,7 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
 )
 from onnxsmith.runtime.feeds import Recover, Run, runner_over
+from onnxsmith.runtime.kernels_in_python import Kernel, failed_kernel, kernel_of
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
@@ -85,7 +86,7 @@ def _uses(nodes: Iterable[onnx.NodeProto], names: frozenset[str]) -> bool:
     )
 
 
-Source: TypeAlias = Literal["onnxruntime", "reference", "by ranks", "nothing"]
+Source: TypeAlias = Literal["onnxruntime", "reference", "kernel", "by ranks", "nothing"]
 
 _TITLES: dict[Source, str] = {
     "onnxruntime": "ONNX Runtime",
@@ -185,18 +186,35 @@ def build(call: Call, settings: Settings) -> Runner:
     """A new runner; `prepare` is the one that keeps them."""
     if call.ranks is None and needs_ranks(call):
         return Runner(_run_by_rank(call, settings), "by ranks")
+    kernel = kernel_of(call.op.domain, call.op.name) if settings.kernels else None
+    if kernel is not None:
+        return Runner(_kernel_run(call, kernel), "kernel")
     is_reference = settings.runtime == "reference"
     sources: list[Source] = ["reference"] if is_reference else ["onnxruntime", "reference"]
-    if settings.device is not None:
+    if settings.stays_on is not None:
         sources = ["onnxruntime"]  # the only one that computes on devices
     runner = _first_of(call, settings, sources, [])
-    if runner.source != "onnxruntime" or settings.device is not None:
+    if runner.source != "onnxruntime" or settings.stays_on is not None:
         return runner
     first = call.input_types[0] if call.input_types else None
     dtype = first if isinstance(first, DType) else None
     facts = facts_of((call.op.domain, call.op.name), onnxruntime_api.version())
     checks = checks_at_once(facts, dtype) if facts else ()
     return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
+
+
+def _kernel_run(call: Call, kernel: Kernel) -> Run:
+    """The Python function that somebody wrote for the operator."""
+
+    def run(inputs: Sequence[Any]) -> list[Any]:
+        try:
+            return kernel.run(inputs, call.attributes, call.output_count)
+        except OnnxsmithError:
+            raise
+        except Exception as error:
+            raise failed_kernel(kernel, inputs, error) from error
+
+    return run
 
 
 def _run_checked(call: Call, run: Run, checks: Sequence[CheckAtOnce]) -> Run:
@@ -227,6 +245,8 @@ def _first_of(
             # The function body would end in the same kernels.
             rest: list[Source] = ["reference"] if "reference" in candidates[position + 1 :] else []
             return _first_of(call, settings, rest, [*tried, (_TITLES[source], str(error))])
+        except MissingProviderError:
+            raise
         except Exception as error:  # protos and evaluators throw what they like on absurd attributes
             tried.append((_TITLES[source], plain_reason(error)))
     reasons = tuple(tried)
@@ -270,14 +290,14 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             threads=threads,
             optimize=False,
             # What a call's own arrays are checked for says nothing of other nodes: those of bodies, or of a definition.
-            is_checked=operators == {operator} and settings.device is None,
+            is_checked=operators == {operator} and settings.stays_on is None,
             operators=operators,
         )
 
     types = (*call.input_types, *call.captured.values())
     session = open_as_it_can(model, opened).session
-    if settings.device is not None:
-        return bound_runner(session, call.feed_names, types, settings.device, recover)
+    if settings.stays_on is not None:
+        return bound_runner(session, call.feed_names, types, settings.stays_on, recover)
     return runner_over(session, call.feed_names, types, recover)
 
 

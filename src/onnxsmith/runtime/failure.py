@@ -231,7 +231,8 @@ def not_runnable(call: Call, inputs: Sequence[Any], tried: Sequence[tuple[str, s
         told = (
             f"{asked} do not know the operator: a script says what it computes, "
             f"@script(Opset({call.op.domain!r}, {call.op.since_version})) def {call.op.name}(…); "
-            "or save the model for a runtime that has it"
+            "onnxsmith.runtime.kernel makes a Python function its kernel, and register_custom_ops loads a library that "
+            "has it; or save the model for a runtime that has it"
         )
     return NotRunnableError(
         f"nothing installed can run {call.op.qualified_name}-{call.op.since_version}"

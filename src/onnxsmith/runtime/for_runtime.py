@@ -37,7 +37,7 @@ from onnxsmith.types.dtypes import DType
 _LONGEST_PLACE = 200
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class RuntimeReport(Report):
     """The changes for a runtime; as text, a line with the reason for each change."""
 

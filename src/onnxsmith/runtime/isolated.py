@@ -18,6 +18,7 @@ from onnxsmith import errors
 from onnxsmith.errors import (
     AttributeValueError,
     MemoryLimitError,
+    NotRunnableError,
     OnnxsmithError,
     ProcessEndedError,
     RunTimeoutError,
@@ -26,10 +27,11 @@ from onnxsmith.graphs.isolation import Isolation, told_amount
 from onnxsmith.graphs.model_runtime import FindNode, RunEach
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime import frames
+from onnxsmith.runtime import frames, plug_ins
 from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
+from onnxsmith.runtime.kernels_in_python import kernels_in
 from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
 
@@ -71,6 +73,13 @@ def isolated_session(
     that a run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: after these the next run
     has another process.
     """
+    keys = kernels_in(model.proto) if current().kernels else ()
+    if keys:
+        named = ", ".join(".".join(each) for each in sorted(keys))
+        raise NotRunnableError(
+            f"{named} has a kernel in Python, which is a function of this process",
+            help="using(kernels=False) runs the bodies of functions instead; isolated=False runs the kernel here",
+        )
     if limits.memory is not None and sys.platform != "linux":
         raise AttributeValueError(
             "the memory of a process can only be limited on Linux",
@@ -134,6 +143,10 @@ def _told(
         "providers": [
             [name, [[key, value] for key, value in options]] for name, options in settings.providers
         ],
+        "options": [[name, text] for name, text in settings.session_options],
+        "tf32": settings.allow_tf32,
+        "plug_ins": [[name, path] for name, path in plug_ins.provider_libraries()],
+        "operators": list(plug_ins.operator_libraries()),
     }
     return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
 

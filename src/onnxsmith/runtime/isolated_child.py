@@ -22,7 +22,7 @@ import onnx
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
-from onnxsmith.runtime import frames, onnxruntime_api
+from onnxsmith.runtime import frames, onnxruntime_api, plug_ins
 from onnxsmith.runtime.failure import failed_node, plain_reason
 from onnxsmith.runtime.frames import Json
 from onnxsmith.runtime.model_session import load_session
@@ -137,10 +137,15 @@ def _write(file: BinaryIO, header: Mapping[str, Json], buffers: list[memoryview]
 
 def _settings(told: dict[str, Json]) -> Settings:
     providers = cast("list[tuple[str, list[tuple[str, str]]]]", told["providers"])
+    plug_ins.load_as_there(
+        cast("list[tuple[str, str]]", told["plug_ins"]), cast("list[str]", told["operators"])
+    )
     return Settings(
         runtime="onnxruntime" if told["runtime"] == "onnxruntime" else "reference",
         providers=tuple((name, tuple((key, value) for key, value in options)) for name, options in providers),
         intra_op_threads=cast("int | None", told["threads"]),
+        allow_tf32=bool(told["tf32"]),
+        session_options=tuple((name, text) for name, text in cast("list[tuple[str, str]]", told["options"])),
     )
 
 

@@ -7,15 +7,15 @@ checked by whoever holds the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
-from onnxsmith.graphs import files
 from onnxsmith.graphs.diagnosis import Explanations
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
@@ -35,6 +35,8 @@ from onnxsmith.runtime.failure import (
     unmade_value,
 )
 from onnxsmith.runtime.feeds import runner_over
+from onnxsmith.runtime.kernel_models import KernelModel
+from onnxsmith.runtime.kernels_in_python import KernelKey, kernels_in
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference_trust import warned_of_model
@@ -43,8 +45,9 @@ from onnxsmith.runtime.settings import Settings, current
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type
 
-#: With its weights apart, as a proto, or serialized.
-LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
+if TYPE_CHECKING:
+    #: A model in any form that users give, or with its weights apart.
+    LoadableModel: TypeAlias = SessionModel | ModelLike
 
 
 #: No runtime has its operators.
@@ -83,13 +86,13 @@ class ModelSession:
 
 @boundary
 def load_session(
-    model: SessionModel | onnx.ModelProto | bytes,
+    model: LoadableModel,
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
     explain: Explain | None = None,
 ) -> ModelSession:
-    """Load a model, a model proto, or a serialized model, under the settings of this context.
+    """Load a model in any form, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
     OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
@@ -98,7 +101,7 @@ def load_session(
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
     >>> from onnxsmith.runtime import load_session
-    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]))
     >>> session([np.float32([1, 2])])
     [array([2., 3.], dtype=float32)]
     """
@@ -106,13 +109,19 @@ def load_session(
     tried: list[tuple[str, str]] = []
     given = _apart(model)
     refuse_newer_opsets(given.proto)
+    keys = kernels_in(given.proto) if settings.kernels else frozenset[KernelKey]()
+    if keys and settings.stays_on is not None:
+        raise _kernels_take_numpy()
+    if keys:
+        return _with_kernels(given, keys, find_node)
     if settings.runtime == "onnxruntime":
         try:
             # Blocks fit the cache of a CPU; other devices, and values of the runtime's own, take the arrays whole.
-            whole = settings.providers or settings.device is not None
+            whole = settings.providers or settings.stays_on is not None
             chain = None if whole else elementwise_chain(given.proto)
             session = _opened(given, settings, objection, chain)
-            spare = given if settings.device is None else None  # the reference evaluator computes on the CPU
+            # The reference evaluator computes on arrays of numpy.
+            spare = given if settings.stays_on is None else None
             return _run_on(session, spare, find_node, objection, explain, chain)
         except OnnxsmithError:
             raise
@@ -121,11 +130,25 @@ def load_session(
     else:
         _raise(objection, "", None)
     try:
-        if settings.device is None:
+        if settings.stays_on is None:
             return _on_reference(given, find_node, objection, explain)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def _with_kernels(
+    model: SessionModel, keys: frozenset[KernelKey], find_node: FindNode | None
+) -> ModelSession:
+    made = KernelModel(model, keys, lambda part: load_session(part, find_node=find_node).run, find_node)
+    return ModelSession(made.run, made.input_names, made.output_names, "kernels")
+
+
+def _kernels_take_numpy() -> NotRunnableError:
+    return NotRunnableError(
+        "the model has kernels in Python, which take arrays of numpy",
+        help="call the model itself, on arrays; or using(kernels=False) runs the functions' bodies",
+    )
 
 
 def _opened(
@@ -139,6 +162,8 @@ def _opened(
 def open_model(model: SessionModel, explained: Explanations) -> onnxruntime_api.Session:
     """ONNX Runtime's own session of a model, in the first form that it takes; NotRunnableError where there is none."""
     refuse_newer_opsets(model.proto)
+    if current().kernels and kernels_in(model.proto):
+        raise _kernels_take_numpy()
     try:
         return _opened(model, current(), explained.objection)
     except OnnxsmithError:
@@ -168,7 +193,8 @@ def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     if unknown is not None and _TRAINING_DOMAIN not in told:
         told = (
             f"no runtime here knows the operator {unknown}: to_model(functions=[…]) or a rewrite rule says what it "
-            "computes; or run the model where it is known"
+            "computes, onnxsmith.runtime.kernel makes a Python function its kernel, and register_custom_ops loads a "
+            "library that has it; or run the model where it is known"
         )
     error = NotRunnableError("nothing installed can run this model", help=told)
     origin = None if unknown is None or find_node is None else find_node(unknown)
@@ -185,10 +211,9 @@ def load_on_onnxruntime(model: LoadableModel) -> ModelSession:
 def _apart(model: LoadableModel) -> SessionModel:
     if isinstance(model, SessionModel):
         return model
-    if isinstance(model, bytes):
-        with files.reading("what the bytes hold"):
-            model = onnx.load_model_from_string(model)
-    return SessionModel(model)
+    if isinstance(model, onnx.ModelProto):
+        return SessionModel(model)  # as it is: what is wrong in it, the runtime says
+    return model_of(model, "load_session").handed_over()
 
 
 def _run_on(
@@ -213,7 +238,7 @@ def _run_on(
         raise run_error(names, values, error, find_node, explain) from error
 
     types = [parse_onnx_type(text) for _, text in inputs]
-    device = current().device
+    device = current().stays_on
     if device is not None:
         run = bound_runner(session, names, types, device, recover)
     else:

@@ -10,12 +10,14 @@ import contextlib
 import ctypes
 import functools
 import importlib
+import mmap
 import os
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from onnxsmith.errors import MissingDependencyError, MissingProviderError
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.schema.default_version import is_runtime_installed
 from onnxsmith.types.dtypes import DType
@@ -27,6 +29,7 @@ _WARNINGS = 2
 #: From this version on a model in memory may refer to weights in the files of a folder.
 _FOLDERS_SINCE = (1, 21)
 _FOLDER = "session.model_external_initializers_file_folder_path"
+_SPINNING = "session.intra_op.allow_spinning"
 #: The weights of the optimised model go to a file of this name beside it, and not into it.
 _OPTIMIZED_WEIGHTS = "session.optimized_model_external_initializers_file_name"
 
@@ -95,6 +98,7 @@ class Session(Protocol):
     ) -> Sequence[OrtValue]: ...
     def run_with_iobinding(self, binding: Binding, options: RunOptions, /) -> None: ...
     def end_profiling(self) -> str: ...
+    def get_providers(self) -> list[str]: ...
 
 
 def is_available() -> bool:
@@ -121,6 +125,57 @@ def version() -> tuple[int, ...]:
     """Major and minor number of the installed version."""
     text = str(importlib.import_module("onnxruntime").__version__)
     return tuple(int(each) for each in text.split(".")[:2])
+
+
+def require(since: tuple[int, int], what: str) -> None:
+    """Raise MissingDependencyError where ONNX Runtime is not there, or too old for `what`."""
+    if not is_available():
+        raise MissingDependencyError(
+            f"{what} is loaded into ONNX Runtime, and onnxruntime is not installed",
+            help="pip install onnxruntime",
+        )
+    if version() < since:
+        wanted = ".".join(map(str, since))
+        raise MissingDependencyError(
+            f"{what} needs ONNX Runtime {wanted}, and {title()} is installed",
+            help=f"pip install 'onnxruntime>={wanted}'",
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def has_name(name: str) -> bool:
+    """True if a library of the installed build has this text: an option may be younger than our tables."""
+    folder = os.path.dirname(str(compiled().__file__))
+    content = b"\0" + name.encode() + b"\0"
+    for place in sorted(os.listdir(folder)):
+        if place.endswith((".so", ".dll", ".pyd", ".dylib")) or ".so." in place:
+            with (
+                open(os.path.join(folder, place), "rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library,
+            ):
+                if library.find(content) >= 0:
+                    return True
+    return False
+
+
+def load_provider_library(name: str, path: str) -> None:
+    """Load a plug-in execution provider under a name; raises what ONNX Runtime raises."""
+    compiled().register_execution_provider_library(name, path)
+
+
+def unload_provider_library(name: str) -> None:
+    """Let it go again."""
+    compiled().unregister_execution_provider_library(name)
+
+
+def device_providers() -> list[str]:
+    """The providers' own names of all devices that ONNX Runtime sees."""
+    return [str(each.ep_name) for each in compiled().get_ep_devices()]
+
+
+def try_operator_library(path: str) -> None:
+    """Load a library of operators into options that nobody uses; raises what ONNX Runtime raises."""
+    compiled().SessionOptions().register_custom_ops_library(path)
 
 
 def title() -> str:
@@ -177,6 +232,9 @@ class SessionOptions(Protocol):
     profile_file_prefix: str
     optimized_model_filepath: str
 
+    def register_custom_ops_library(self, path: str, /) -> None: ...
+    def add_provider(self, name: str, options: Mapping[str, str], /) -> None: ...
+    def add_provider_for_devices(self, devices: Sequence[object], options: Mapping[str, str], /) -> None: ...
     def add_session_config_entry(self, key: str, value: str, /) -> None: ...
     def add_external_initializers(self, names: list[str], values: list[WrappedValue], /) -> None: ...
 
@@ -192,21 +250,52 @@ class Profiling:
     weights: str
 
 
-def _new_session_options(threads: int, optimize: bool) -> SessionOptions:
+@dataclass(frozen=True, slots=True)
+class SessionChoices:
+    """The choices that sessions of a kind have in common; a key of the options that they share."""
+
+    threads: int
+    optimize: bool
+    #: Libraries of operators.
+    libraries: tuple[str, ...] = ()
+    #: Attributes and configuration entries, as `session_options` has checked them.
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def _new_session_options(choices: SessionChoices) -> SessionOptions:
     module = compiled()
     options = cast(SessionOptions, module.SessionOptions())
     options.log_severity_level = _FATAL_ONLY
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = choices.threads
     options.inter_op_num_threads = 1
-    # Threads that wait by spinning would burn a core for every cached session on a small machine.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if not optimize:
+    if all(name != _SPINNING for name, _ in choices.options):
+        # Threads that wait by spinning would burn a core for every cached session on a small machine.
+        options.add_session_config_entry(_SPINNING, "0")
+    if not choices.optimize:
         # One node has nothing to optimize, and looking for it doubles the time to create a session. Without the
         # arena thousands of cached sessions hold no memory between calls, at no measurable cost per call.
         options.graph_optimization_level = module.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
+    for path in choices.libraries:
+        options.register_custom_ops_library(path)
+    for name, text in choices.options:
+        _set_option(options, name, text)
     return options
+
+
+def _set_option(options: SessionOptions, name: str, text: str) -> None:
+    """Set an attribute of the options, or else a configuration entry, from its text."""
+    if "." in name:
+        options.add_session_config_entry(name, text)
+        return
+    held: object = getattr(options, name)
+    if isinstance(held, bool | int):
+        setattr(options, name, type(held)(int(text)))
+    elif isinstance(held, str):
+        setattr(options, name, text)
+    else:  # an enum of ONNX Runtime's, by the name of its member
+        setattr(options, name, getattr(type(held), text))
 
 
 #: A session only reads its options, so that those of a kind share one object: making it takes a tenth of a first call.
@@ -216,9 +305,9 @@ _shared_session_options = functools.lru_cache(maxsize=64)(_new_session_options)
 def create_session(
     model: bytes,
     *,
-    threads: int,
+    choices: SessionChoices,
     providers: Iterable[tuple[str, Iterable[tuple[str, str]]]] = (),
-    optimize: bool = False,
+    plug_ins: Set[str] = frozenset(),
     weights: Mapping[str, tuple[Array, OrtValue]] | None = None,
     folder: str | None = None,
     profiling: Profiling | None = None,
@@ -226,11 +315,12 @@ def create_session(
     """A compiled session of a serialized model; raises what ONNX Runtime raises.
 
     `weights` are the contents of initializers that have none, each with the array whose memory it is; the arrays
-    live as long as the session. Other initializers may lie in files below `folder`.
+    live as long as the session. Other initializers may lie in files below `folder`. `plug_ins` are those of the
+    providers that come from libraries of their own.
     """
     module = compiled()
-    is_shared = not weights and folder is None and profiling is None
-    options = (_shared_session_options if is_shared else _new_session_options)(threads, optimize)
+    is_shared = not weights and folder is None and profiling is None and not plug_ins
+    options = (_shared_session_options if is_shared else _new_session_options)(choices)
     if weights:
         # Not `add_initializer`, which would spare ONNX Runtime's own copy: its optimizer transposes and reshapes
         # weights in place, and such a session then runs on the ones that were handed in.
@@ -242,17 +332,36 @@ def create_session(
         options.profile_file_prefix = profiling.prefix
         options.optimized_model_filepath = profiling.graph
         options.add_session_config_entry(_OPTIMIZED_WEIGHTS, profiling.weights)
+    wanted = [(name, dict(settings)) for name, settings in providers]
+    if plug_ins:  # these are chosen by devices, and all others then have to stand beside them
+        for name, settings in wanted:
+            _add_provider(options, name, settings, is_plug_in=name in plug_ins)
+        wanted = []
     session = module.InferenceSession(options, model, False, False)
     if weights:
         kept = weakref.finalize(session, _let_go, [array for array, _ in weights.values()])
         kept.atexit = False
-    wanted = [(name, dict(settings)) for name, settings in providers]
     if wanted and all(name != "CPUExecutionProvider" for name, _ in wanted):
         wanted.append(("CPUExecutionProvider", {}))
     session.initialize_session([name for name, _ in wanted], [settings for _, settings in wanted], set[str]())
-    if threads > 1:
+    started = cast(Session, session).get_providers() if wanted else list[str]()
+    for name, _ in wanted:
+        if name not in started:  # ONNX Runtime says so in its log, and takes the next one
+            raise MissingProviderError(
+                f"this build of ONNX Runtime has {name}, which does not start here",
+                help="its driver or one of its libraries is missing: onnxruntime.print_debug_info() says more",
+            )
+    if choices.threads > 1:
         _threaded.add(session)
     return session
+
+
+def _add_provider(options: SessionOptions, name: str, settings: dict[str, str], *, is_plug_in: bool) -> None:
+    if is_plug_in:
+        devices = [each for each in compiled().get_ep_devices() if each.ep_name == name]
+        options.add_provider_for_devices(devices, settings)
+    elif name != "CPUExecutionProvider":  # that one comes last by itself
+        options.add_provider(name, settings)
 
 
 def _let_go(arrays: list[Array]) -> None:

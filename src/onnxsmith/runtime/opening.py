@@ -40,10 +40,11 @@ from onnxsmith.graphs.rewriting.scopes import (
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import Array
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
-from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime import onnxruntime_api, plug_ins
 from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.facts.fact import CPU, facts_of
-from onnxsmith.runtime.onnxruntime_api import OrtValue
+from onnxsmith.runtime.onnxruntime_api import OrtValue, SessionChoices
+from onnxsmith.runtime.providers import entry_of, session_providers
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.schema import registry
 from onnxsmith.schema.same_meaning import range_of_meaning
@@ -116,6 +117,8 @@ _LOUD = ("", "RoiAlign")
 _SLICE = ("", "Slice")
 #: The domain of functions that the runtime would take its own operators for.
 _OWN_DOMAIN = "onnxsmith.functions"
+#: Whose operators no library brings.
+_BUILT_IN = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft", _OWN_DOMAIN})
 #: The operator that is folded wrongly in bodies: see `folded_branches`.
 _BRANCH = ("", "If")
 _RANDOM = frozenset(("", name) for name in DRAWING)
@@ -279,16 +282,26 @@ def _make_session(
     if _SLICE in operators:
         _refuse_negative_sizes(model.proto)
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
+    providers = session_providers(settings.providers, allow_tf32=settings.allow_tf32, captures=False)
+    for name, _ in providers:
+        if entry_of(name) is None:
+            plug_ins.warn_of_unknown(name)
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(
             given.graph,
-            threads=threads,
-            providers=settings.providers,
-            optimize=optimize,
+            choices=SessionChoices(threads, optimize, _libraries(operators), settings.session_options),
+            providers=providers,
+            plug_ins={name for name, _ in providers if plug_ins.is_plug_in(name)},
             weights=given.weights,
             folder=given.folder,
             profiling=profiling,
         )
+
+
+def _libraries(operators: Set[tuple[str, str]]) -> tuple[str, ...]:
+    """The libraries of operators that a model may need: none where its domains are all known."""
+    loaded = plug_ins.operator_libraries()
+    return loaded if loaded and any(domain not in _BUILT_IN for domain, _ in operators) else ()
 
 
 def weight_reader(model: SessionModel) -> ReadWeight:

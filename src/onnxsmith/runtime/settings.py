@@ -10,15 +10,22 @@ import os
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from onnxsmith.core.call_cache import CHOICE
-from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, MissingDependencyError, boundary
 from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.providers import (
+    ChosenProvider,
+    Provider,
+    check_capture,
+    checked_providers,
+    device_of,
+    provider_of_device,
+)
+from onnxsmith.runtime.session_options import ChosenOption, OptionValue, checked_session_options
 
 Runtime: TypeAlias = Literal["onnxruntime", "reference"]
-Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 #: A session of one operator takes about 20 KB, so the default bound is about 10 MB.
 DEFAULT_CACHE_SIZE = 512
@@ -39,13 +46,31 @@ class Settings:
     """
 
     runtime: Runtime = "onnxruntime"
-    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    providers: tuple[ChosenProvider, ...] = ()
     intra_op_threads: int | None = None
     cache_size: int = DEFAULT_CACHE_SIZE
     #: Whether ONNX Runtime may optimise whole models.
     optimize: bool = True
-    #: The device whose arrays calls take and give, as in `cuda:0`; None for arrays of numpy.
-    device: str | None = None
+    #: The device that the results of calls stay on, as in `cuda:0`; None where they are arrays of numpy.
+    stays_on: str | None = None
+    #: Whether matrices of float32 may be multiplied with factors of 10 bits, where a device can.
+    allow_tf32: bool = False
+    #: Whether sessions whose buffers stay may capture their kernels once and replay them.
+    graph_capture: bool = False
+    #: Whether operators of custom domains run the Python functions that are their kernels.
+    kernels: bool = True
+    #: What ONNX Runtime's sessions are told besides.
+    session_options: tuple[ChosenOption, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """The device that sessions run on, as far as values can lie there: `"cpu"`, `"cuda:0"`.
+
+        >>> from onnxsmith.runtime import Settings
+        >>> Settings().device
+        'cpu'
+        """
+        return device_of(self.providers)
 
 
 #: ONNX Runtime starts as many as it is told to, and does not come back from a million.
@@ -94,33 +119,61 @@ class Scope:
 @boundary
 def using(
     *,
-    providers: Sequence[Provider] | None = None,
+    device: str | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
+    allow_tf32: bool | None = None,
+    graph_capture: bool | None = None,
+    session_options: Mapping[str, OptionValue] | None = None,
     intra_op_threads: int | None = None,
     runtime: Runtime | None = None,
     cache_size: int | None = None,
     optimize: bool | None = None,
+    kernels: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
-    `providers` are ONNX Runtime's execution providers in order of preference, each a name or a pair of name and
-    options; the CPU comes after them by itself. `optimize=False` lets ONNX Runtime run whole models as they
-    are, node by node. What is left out stays as it was.
+    What is left out stays as it was.
+
+    - `device`: `"cpu"`, `"cuda"`, `"cuda:1"` and others that values can lie on.
+    - `providers`: ONNX Runtime's execution providers, in order of preference: `"tensorrt"`, `["tensorrt", "cuda"]`,
+      `("openvino", {"device_type": "GPU"})`. A name is short or the provider's own. The CPU comes last by itself.
+    - `allow_tf32`: whether a GPU may multiply float32 matrices with factors of 10 bits; by default it does not.
+    - `graph_capture`: whether sessions whose buffers stay replay their kernels as one graph, on providers that can.
+    - `session_options`: attributes and configuration entries of ONNX Runtime's `SessionOptions`, by name.
+    - `kernels`: False runs the bodies of functions that have a kernel in Python.
+    - `optimize`: False lets ONNX Runtime run whole models as they are, node by node.
 
     >>> from onnxsmith.runtime import using
     >>> with using(runtime="reference") as settings:
     ...     settings.runtime
     'reference'
-    >>> with using(providers=["CPUExecutionProvider"], intra_op_threads=1) as settings:
-    ...     settings.intra_op_threads
-    1
+    >>> with using(providers="cpu", session_options={"execution_mode": "parallel"}) as settings:
+    ...     settings.device
+    'cpu'
 
-    An unknown provider or runtime is an `AttributeValueError` that lists those there are.
+    A provider that the installed build lacks is a `MissingProviderError` that says what to install. A name that nobody
+    has is an `AttributeValueError`, a misspelt option a `RuntimeOptionError`.
     """
     settings = current()
     if runtime is not None:
         settings = replace(settings, runtime=_checked_runtime(runtime))
+    if device is not None and providers is not None:
+        raise AttributeValueError(
+            "device= and providers= choose the same thing",
+            help="providers=[('cuda', {'device_id': 1})] chooses both provider and device",
+        )
+    if device is not None:
+        settings = replace(settings, providers=provider_of_device(device))
     if providers is not None:
-        settings = replace(settings, providers=_checked_providers(providers))
+        settings = replace(settings, providers=checked_providers(providers))
+    if allow_tf32 is not None:
+        settings = replace(settings, allow_tf32=bool(allow_tf32))
+    if graph_capture is not None:
+        settings = replace(settings, graph_capture=bool(graph_capture))
+    if graph_capture:
+        check_capture(settings.providers)
+    if session_options is not None:
+        settings = replace(settings, session_options=checked_session_options(session_options))
     if intra_op_threads is not None:
         settings = replace(
             settings, intra_op_threads=_positive("intra_op_threads", intra_op_threads, MOST_THREADS)
@@ -129,6 +182,8 @@ def using(
         settings = replace(settings, cache_size=_positive("cache_size", cache_size))
     if optimize is not None:
         settings = replace(settings, optimize=bool(optimize))
+    if kernels is not None:
+        settings = replace(settings, kernels=bool(kernels))
     return Scope(settings)
 
 
@@ -143,40 +198,6 @@ def _checked_runtime(runtime: str) -> Runtime:
     raise AttributeValueError(
         f"there is no runtime {runtime!r}", help="the runtimes are 'onnxruntime' and 'reference'"
     )
-
-
-def _checked_providers(providers: Sequence[Provider]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    if isinstance(providers, str):
-        raise AttributeTypeError(
-            f"providers is a list of names, not the string {providers!r}", help=f"providers=[{providers!r}]"
-        )
-    told = cast(object, providers)  # users may give anything
-    if not isinstance(told, Sequence):
-        raise AttributeTypeError(f"providers is a list of names, not {described_type(type(told))}")
-    for each in cast("Sequence[object]", told):
-        kind = type(each)
-        pair = cast("tuple[object, ...]", each) if isinstance(each, tuple) else ()
-        if not isinstance(each, str) and not (len(pair) == 2 and isinstance(pair[1], Mapping)):
-            raise AttributeTypeError(
-                f"a provider is a name, or a pair of a name and its options, not {described_type(kind)}"
-            )
-    if not onnxruntime_api.is_available():
-        raise MissingDependencyError(
-            "providers are ONNX Runtime's, and onnxruntime is not installed", help="pip install onnxruntime"
-        )
-    available = onnxruntime_api.available_providers()
-    checked: list[tuple[str, tuple[tuple[str, str], ...]]] = []
-    for provider in providers:
-        name, options = (provider, dict[str, Any]()) if isinstance(provider, str) else provider
-        if name not in available:
-            listed = "available here: " + ", ".join(available)
-            suggestion = did_you_mean(name, available)
-            raise AttributeValueError(
-                f"there is no execution provider {name!r} in this build of ONNX Runtime",
-                help=f"{suggestion} {listed}" if suggestion else listed,
-            )
-        checked.append((name, tuple(sorted((str(key), str(value)) for key, value in options.items()))))
-    return tuple(checked)
 
 
 def _positive(what: str, value: int, most: int | None = None) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, Tolerance, disagreeing, gap, largest_of
 from onnxsmith.graphs.batches import row_count, rows_at
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.frames.signature import read_signature
@@ -63,6 +63,9 @@ class ConversionReport:
     def __str__(self) -> str:
         head = "not compared with the pipeline" if not self.checks else "compared with the pipeline"
         return "\n".join([head, *(f"  {each}" for each in (*self.checks, *self.notes))])
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ def _help(largest: float) -> str:
 
 @model_boundary
 def discrepancies(
-    pipeline: Estimator, model: Model, X: Rows, *, tolerance: float | None = None
+    pipeline: Estimator, model: ModelLike, X: Rows, *, tolerance: float | None = None
 ) -> list[Discrepancy]:
     """The rows of `X` for which a model gives something else than its pipeline, with what is known of the reason.
 
@@ -240,7 +243,7 @@ def discrepancies(
     >>> onnxsmith.sklearn.discrepancies(fitted, onnxsmith.sklearn.convert(fitted, X), X)
     []
     """
-    fitted = cast(Fitted, pipeline)
+    fitted, model = cast(Fitted, pipeline), model_of(model, "discrepancies", 1)
     methods = [method for method, _ in read_signature(model).outputs]
     found = given_by_model(model, methods, X)
     made: list[Discrepancy] = []

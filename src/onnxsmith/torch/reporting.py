@@ -107,6 +107,9 @@ class ExportReport:
         lines += ["", *notes] if notes else []
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in self.stages.items())
         parts = [f"<p>{html.escape(self._summary())}</p>", f"<p>{html.escape(stages)}</p>"]

@@ -1,13 +1,17 @@
-"""The display of a model at the end of a notebook's cell: the page, a picture, a table, a line of text.
+"""The display of a model at the end of a notebook's cell: a table, the page or a picture, a line of text.
 
-A page that would make the notebook's file too large is not made; the table says how to get it.
+A notebook keeps all of it in its file, so that there is a budget. What is past it is not shown, and a line says how to
+get it.
 """
 
 from __future__ import annotations
 
+import functools
 import html
-from collections.abc import Collection
+import json
+from collections.abc import Callable, Collection
 
+from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.node_counts import node_count
@@ -15,11 +19,14 @@ from onnxsmith.view import notebook, writing
 from onnxsmith.view.content import Viewed
 from onnxsmith.view.showing import viewed
 
+#: How much one model may add to a notebook's file, all kinds of content together.
+MOST_BYTES = 60_000
 #: Larger models are shown when they are asked for: a cell that only names one should not take seconds.
 _MOST_NODES = 1500
-#: A picture of more than this is not what somebody wants in their notebook's file.
-_MOST_PICTURE_NODES = 300
-_SHOWN_PORTS = 30
+#: The page of more than this is past the budget, however small its nodes are.
+_MOST_PAGE_NODES = 150
+_SHOWN_PORTS = 20
+_LONGEST_PORT = 120
 
 
 def model_bundle(
@@ -32,11 +39,14 @@ def model_bundle(
 
     result = {"text/plain": repr(model)}
     shown = _viewed(model)
-    count = 0 if shown is None else node_count(shown.model)
+    picture = functools.cache(lambda: _picture(shown))
     if is_wanted("text/html"):
-        result["text/html"] = summary(model) + _page(shown, count)
-    if shown is not None and count <= _MOST_PICTURE_NODES and is_wanted("image/svg+xml"):
-        result["image/svg+xml"] = writing.made(shown, ".svg").decode()
+        result["text/html"] = summary(model)
+        result["text/html"] += _view(shown, picture, MOST_BYTES - _kept_bytes(*result.values()))
+    if is_wanted("image/svg+xml") and 0 < _kept_bytes(picture()) <= MOST_BYTES - _kept_bytes(
+        *result.values()
+    ):
+        result["image/svg+xml"] = picture()
     return result
 
 
@@ -47,13 +57,32 @@ def _viewed(model: Model) -> Viewed | None:
         return None
 
 
-def _page(shown: Viewed | None, count: int) -> str:
+def _kept_bytes(*texts: str) -> int:
+    """The size of texts in a notebook's file, which is JSON; nothing is as long as its quotes."""
+    return sum(len(json.dumps(each, ensure_ascii=False).encode("utf-8", "replace")) - 2 for each in texts)
+
+
+def _picture(shown: Viewed | None) -> str:
+    if shown is None or node_count(shown.model) > _MOST_NODES:
+        return ""
+    return writing.made(shown, ".svg").decode()
+
+
+def _view(shown: Viewed | None, picture: Callable[[], str], room: int) -> str:
+    """The page, or else the picture, or else where to find them: the first that has room."""
     if shown is None:
         return ""
-    if count > _MOST_NODES:
-        return f"<p>{count:,} nodes: <code>model.show()</code> shows them.</p>"
-    page = writing.made(shown, ".html")
-    return notebook.page_frame(page) if len(page) <= notebook.MOST_BYTES else notebook.too_large(len(page))
+    count = node_count(shown.model)
+    if count <= _MOST_PAGE_NODES:
+        framed = notebook.page_frame(writing.made(shown, ".html"))
+        if _kept_bytes(framed) <= room:
+            return framed
+    hint = "<p><code>model.show()</code> shows a page to click through.</p>"
+    drawn = picture()
+    image = notebook.picture_frame(drawn) + hint if drawn else ""
+    if image and _kept_bytes(image) <= room:
+        return image
+    return f"<p>{count:,} nodes: <code>model.show()</code> shows them.</p>"
 
 
 def summary(model: Model) -> str:
@@ -66,10 +95,14 @@ def summary(model: Model) -> str:
     )
     for kind, ports in groups:
         rows += [
-            f"<tr><td>{kind}</td><td><code>{html.escape(port.name)}</code></td>"
-            f"<td><code>{html.escape(repr(port.type))}</code></td></tr>"
+            f"<tr><td>{kind}</td><td><code>{_escaped(port.name)}</code></td>"
+            f"<td><code>{_escaped(repr(port.type))}</code></td></tr>"
             for port in ports[:_SHOWN_PORTS]
         ]
         if len(ports) > _SHOWN_PORTS:
             rows.append(f"<tr><td></td><td>and {len(ports) - _SHOWN_PORTS} more</td><td></td></tr>")
     return f"<p>{html.escape(repr(model))}</p><table>{''.join(rows)}</table>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(clipped(text, _LONGEST_PORT))

@@ -1,9 +1,11 @@
-"""Pages inside notebooks: a frame that holds the whole page, and cannot reach the notebook around it."""
+"""Pages and pictures inside notebooks: a frame that holds the whole page, and cannot reach the notebook around it."""
 
 from __future__ import annotations
 
+import base64
 import html
 import importlib
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +16,33 @@ from onnxsmith.view.content import Viewed, ViewedPair
 #: A notebook keeps every page that it shows in its file.
 MOST_BYTES = 2_000_000
 _HEIGHT = 560
+#: Puts the page in its own place; from then on the page's policy holds.
+_UNPACKING = (
+    '<!doctype html><meta charset="utf-8"><script>(async()=>{'
+    'const packed=Uint8Array.from(atob("@PAGE@"),(each)=>each.charCodeAt(0));'
+    'const stream=new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));'
+    "const page=await new Response(stream).text();document.open();document.write(page);document.close()})()</script>"
+)
 
 
 def page_frame(page: bytes) -> str:
-    """The page in a frame that may run its script and nothing else."""
-    text = html.escape(page.decode(), quote=True)
+    """The page in a frame that may run its script and nothing else; packed, since most of it is script."""
+    packed = base64.b64encode(zlib.compress(page, 9)).decode("ascii")
+    text = html.escape(_UNPACKING.replace("@PAGE@", packed), quote=True)
     style = f"width:100%;height:{_HEIGHT}px;border:1px solid #8884;border-radius:8px"
     # In a block of its own: IPython warns of a bare frame, and would have one with an address.
     return (
         f'<div><iframe sandbox="allow-scripts" srcdoc="{text}" style="{style}" title="The model">'
         "</iframe></div>"
+    )
+
+
+def picture_frame(picture: str) -> str:
+    """The picture as an image, so that its style is its own, in a window that scrolls."""
+    source = base64.b64encode(picture.encode()).decode("ascii")
+    return (
+        f'<div style="max-height:{_HEIGHT}px;overflow:auto">'
+        f'<img alt="The model" src="data:image/svg+xml;base64,{source}"></div>'
     )
 
 

@@ -25,4 +25,4 @@ proto: onnx.ModelProto = model.proto
 print(again(x), third(x=x), fourth(x).shape, proto.ir_version, model.ir.graph.name)
 for port in (*model.inputs, *model.outputs):
     print(port.name, port.type)
-print(Model.from_proto(proto), repr(model), str(model))
+print(Model.from_proto(proto), repr(model), str(model), model.text())

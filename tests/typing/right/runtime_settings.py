@@ -10,6 +10,23 @@ x = np.ones((2, 2), dtype=np.float32)
 
 with onnxsmith.runtime.using(providers=["CPUExecutionProvider"]):
     print(op.Relu(x))
+with runtime.using(
+    device="cpu", session_options={"execution_mode": "parallel"}, allow_tf32=False, kernels=True
+):
+    print(op.Relu(x))
+with (
+    runtime.using(providers=["azure", ("cpu", {"use_arena": True})]),
+    runtime.using(providers="cpu") as chosen,
+):
+    print(chosen.device)
+
+
+@runtime.kernel("my.domain::Twice")
+def twice(x: np.ndarray) -> np.ndarray:
+    return x * 2
+
+
+print(twice(x))
 with runtime.using(runtime="reference", intra_op_threads=1) as settings:
     print(settings.runtime, op.Relu(x))
 

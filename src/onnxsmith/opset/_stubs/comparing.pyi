@@ -24,7 +24,7 @@ Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableF
 
 ModelLike: TypeAlias = Model | IrModel | Unread
 
-Way: TypeAlias = Literal['reference', 'unoptimized']
+Way: TypeAlias = Literal['reference', 'unoptimized', 'bodies']
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
@@ -273,7 +273,7 @@ def compare(
     *,
     rtol: float | None = None,
     atol: float | None = None,
-    providers: Sequence[Provider] | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
     memory: int | str = ...,
     reproduce: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -282,8 +282,9 @@ def compare(
 
     `other` is a second model: a copy with a fault, or an optimised, renamed, converted or exported twin. Or it is
     another way to run the first one: "reference" is onnx's reference evaluator, "unoptimized" ONNX Runtime without its
-    optimisations. A script is run as Python runs it, operator after operator. `providers` are execution providers for
-    the second run. Inputs that are not given are made up.
+    optimisations, "bodies" runs the bodies of functions instead of their kernels in Python. A script is run as Python
+    runs it, operator after operator. `providers` are execution providers for the second run. Inputs that are not given
+    are made up.
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and

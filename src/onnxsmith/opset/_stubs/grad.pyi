@@ -49,7 +49,7 @@ Wrt: TypeAlias = 'int | str | Sequence[int | str]'
 class HoldsFunction:
     """The base, without behaviour, of callables of ours that run a function of the user's: its state is theirs."""
 
-MadeT: TypeAlias = TypeVar('MadeT')
+MadeT = TypeVar('MadeT')
 
 class Specialised(HoldsFunction, Generic[MadeT]):
     """The base of callables that run a function as models."""

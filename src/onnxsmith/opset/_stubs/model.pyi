@@ -41,9 +41,9 @@ Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError
 Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
 
 class Explanations(NamedTuple):
-    """What a model knows of its own failures."""
+    """The knowledge that a model has of its failures: where a node was written, objections, the error of a run."""
     find_node: FindNode | None
-    objection: Objection
+    objection: Objection | None
     explain: Explain
 
 Content: TypeAlias = NDArray[np.uint8]
@@ -363,7 +363,7 @@ class Difference:
     def side_by_side(self) -> SideBySide:
         """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class RuntimeReport(Report):
     """The changes for a runtime; as text, a line with the reason for each change."""
     runtime: str = ...
@@ -796,7 +796,7 @@ class Session:
     ) -> None: ...
     @property
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
+        """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
     @state.setter
     def state(self, state: Mapping[str, Any]) -> None: ...
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -1308,8 +1308,6 @@ class Model:
         >>> run([np.float32([1.0, 2.0])])
         array([2., 3.], dtype=float32)
         """
-    def on_device(self, device: str | None) -> Model:
-        """The same model, sharing all that it holds, with another device to compute on."""
     @property
     def device(self) -> str:
         """The device that calls on arrays of numpy compute on; `to_device` gives a model on another.
@@ -1326,6 +1324,7 @@ class Model:
         >>> trace(lambda x: x + 1.0, FLOAT["N"]).native_runner()([np.float32([1.0, 2.0])])
         [array([2., 3.], dtype=float32)]
         """
+    @property
     def explanations(self) -> Explanations:
         """How a runtime says what is wrong with the model, and where."""
     def handed_over(self) -> SessionModel:
@@ -1336,14 +1335,16 @@ class Model:
         >>> model.handed_over().proto.graph.node[0].op_type
         'Add'
         """
-    def check_sizes(
-        self,
-        ports: Sequence[Port],
-        feeds: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        order: Sequence[str],
-    ) -> None:
-        """Refuse inputs that disagree about a size, or have one that the model is not for."""
+    def text(self) -> str:
+        """The whole model as ONNX text; of a large weight, the first elements. `print(model)` is one line.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: -x, FLOAT["N"], output_names=["y"], opset_version=21)
+        >>> print(model)
+        Model(x: FLOAT['N']) -> y: FLOAT['N'], 1 node, opset 21
+        >>> model.text().splitlines()[-3:]
+        ['traced (float[N] x) => (float[N] y) {', '   [neg] y = Neg (x)', '}']
+        """
     def _repr_mimebundle_(
         self,
         include: Collection[str] | None = None,
@@ -1646,7 +1647,7 @@ class Model:
         *,
         runs: int = 10,
         warm_up: int = 3,
-        providers: Sequence[Provider] | None = None,
+        providers: Provider | Sequence[Provider] | None = None,
         intra_op_threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Profile:

@@ -3,19 +3,43 @@
 
 import numpy as np
 import onnx
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import NDArray
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
 
     >>> from onnxsmith.runtime import clear_cache
     >>> clear_cache()
+    """
+
+FunctionT = TypeVar('FunctionT', bound=Callable[..., Any])
+
+def kernel(operator: object, /) -> Callable[[FunctionT], FunctionT]:
+    """Make a Python function the kernel of an operator of a custom domain, in calls, jit, models and tests.
+
+    `operator` is `Opset("my.domain", 1).Name`, a script in a domain of its own, or the text `"my.domain::Name"`. The
+    function takes the inputs as arrays by position, None for one that is left out, and the attributes by name. It
+    gives an array, or a tuple of them, as its annotation says if it has one. Where a function of a model has a kernel,
+    the kernel runs; `using(kernels=False)` runs the body. The kernel that is registered last counts.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, Opset, runtime, trace
+    >>> mine = Opset("docs.kernel", 1)
+    >>> @runtime.kernel(mine.Softsign)
+    ... def softsign(x, *, scale=1.0) -> FLOAT[...]:
+    ...     return x / (scale + np.abs(x))
+    >>> mine.Softsign(np.float32([1, -3]))
+    array([ 0.5 , -0.75], dtype=float32)
+    >>> trace(lambda x: mine.Softsign(x, scale=3.0), FLOAT["N"])(np.float32([1, -3]))
+    array([ 0.25, -0.5 ], dtype=float32)
     """
 
 Content: TypeAlias = NDArray[np.uint8]
@@ -45,6 +69,17 @@ class SessionModel:
         """The initializers of the graph whose content lies apart."""
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
+
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
+LoadableModel: TypeAlias = SessionModel | ModelLike
 
 FindNode: TypeAlias = Callable[[str], Span | None]
 
@@ -78,13 +113,13 @@ class ModelSession:
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]: ...
 
 def load_session(
-    model: SessionModel | onnx.ModelProto | bytes,
+    model: LoadableModel,
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
     explain: Explain | None = None,
 ) -> ModelSession:
-    """Load a model, a model proto, or a serialized model, under the settings of this context.
+    """Load a model in any form, under the settings of this context.
 
     Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
     OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
@@ -93,9 +128,30 @@ def load_session(
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
     >>> from onnxsmith.runtime import load_session
-    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]))
     >>> session([np.float32([1, 2])])
     [array([2., 3.], dtype=float32)]
+    """
+
+def register_custom_ops(path: str | os.PathLike[str]) -> None:
+    """Load a library of operators, such as onnxruntime-extensions' or a vendor's. Models and calls then run them.
+
+    >>> from onnxsmith.runtime import register_custom_ops
+    >>> register_custom_ops("/no/such/libmine.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    onnxsmith.errors.LibraryError: the library of operators does not load
+    """
+
+def register_provider(name: str, path: str | os.PathLike[str]) -> None:
+    """Load the library of a plug-in execution provider; `using(providers=name)` then chooses it.
+
+    Needs ONNX Runtime 1.23 or newer. Nothing is known here of the provider's mistakes: its results are what it
+    computes, and the first session that it runs comes with a warning that says so.
+
+    >>> from onnxsmith.runtime import register_provider
+    >>> register_provider("mine", "/no/such/libmine_ep.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    onnxsmith.errors.LibraryError: the provider 'mine' does not load
     """
 
 class Session:
@@ -120,7 +176,7 @@ class Session:
     ) -> None: ...
     @property
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The state as it is now, by the names of the inputs, as arrays of numpy: a copy. Assign to it to go on from there."""
+        """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
     @state.setter
     def state(self, state: Mapping[str, Any]) -> None: ...
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -139,6 +195,10 @@ class Session:
 
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
 
+ChosenProvider: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+
+ChosenOption: TypeAlias = tuple[str, str]
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """One choice of runtime; equal settings share their cached runners.
@@ -151,13 +211,27 @@ class Settings:
     'reference'
     """
     runtime: Runtime = ...
-    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ...
+    providers: tuple[ChosenProvider, ...] = ...
     intra_op_threads: int | None = ...
     cache_size: int = ...
     optimize: bool = ...
-    device: str | None = ...
+    stays_on: str | None = ...
+    allow_tf32: bool = ...
+    graph_capture: bool = ...
+    kernels: bool = ...
+    session_options: tuple[ChosenOption, ...] = ...
+    @property
+    def device(self) -> str:
+        """The device that sessions run on, as far as values can lie there: `"cpu"`, `"cuda:0"`.
+
+        >>> from onnxsmith.runtime import Settings
+        >>> Settings().device
+        'cpu'
+        """
 
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
+
+OptionValue: TypeAlias = str | int | float | bool
 
 class Scope:
     """A `with` block in which other settings hold; made by `using`, may be entered again and again."""
@@ -168,25 +242,38 @@ class Scope:
 
 def using(
     *,
-    providers: Sequence[Provider] | None = None,
+    device: str | None = None,
+    providers: Provider | Sequence[Provider] | None = None,
+    allow_tf32: bool | None = None,
+    graph_capture: bool | None = None,
+    session_options: Mapping[str, OptionValue] | None = None,
     intra_op_threads: int | None = None,
     runtime: Runtime | None = None,
     cache_size: int | None = None,
     optimize: bool | None = None,
+    kernels: bool | None = None,
 ) -> Scope:
     """Choose how operators run inside a `with` block, in this thread or task only.
 
-    `providers` are ONNX Runtime's execution providers in order of preference, each a name or a pair of name and
-    options; the CPU comes after them by itself. `optimize=False` lets ONNX Runtime run whole models as they
-    are, node by node. What is left out stays as it was.
+    What is left out stays as it was.
+
+    - `device`: `"cpu"`, `"cuda"`, `"cuda:1"` and others that values can lie on.
+    - `providers`: ONNX Runtime's execution providers, in order of preference: `"tensorrt"`, `["tensorrt", "cuda"]`,
+      `("openvino", {"device_type": "GPU"})`. A name is short or the provider's own. The CPU comes last by itself.
+    - `allow_tf32`: whether a GPU may multiply float32 matrices with factors of 10 bits; by default it does not.
+    - `graph_capture`: whether sessions whose buffers stay replay their kernels as one graph, on providers that can.
+    - `session_options`: attributes and configuration entries of ONNX Runtime's `SessionOptions`, by name.
+    - `kernels`: False runs the bodies of functions that have a kernel in Python.
+    - `optimize`: False lets ONNX Runtime run whole models as they are, node by node.
 
     >>> from onnxsmith.runtime import using
     >>> with using(runtime="reference") as settings:
     ...     settings.runtime
     'reference'
-    >>> with using(providers=["CPUExecutionProvider"], intra_op_threads=1) as settings:
-    ...     settings.intra_op_threads
-    1
+    >>> with using(providers="cpu", session_options={"execution_mode": "parallel"}) as settings:
+    ...     settings.device
+    'cpu'
 
-    An unknown provider or runtime is an `AttributeValueError` that lists those there are.
+    A provider that the installed build lacks is a `MissingProviderError` that says what to install. A name that nobody
+    has is an `AttributeValueError`, a misspelt option a `RuntimeOptionError`.
     """

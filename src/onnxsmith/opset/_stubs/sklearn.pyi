@@ -182,8 +182,8 @@ def from_onnx(model: ModelLike) -> Any:
 
 class _OfModel(BaseEstimator):
     """An estimator that is a model: there is nothing to fit, and copies share the model."""
-    model: Model | None
-    def __init__(self, model: Model | None = None) -> None: ...
+    model: ModelLike | None
+    def __init__(self, model: ModelLike | None = None) -> None: ...
     def fit(self, X: Rows, y: Rows | None = None) -> Self:
         """Nothing is left to fit: itself."""
 
@@ -243,7 +243,13 @@ class Discrepancy:
     found: Json
     reason: str
 
-def discrepancies(pipeline: Estimator, model: Model, X: Rows, *, tolerance: float | None = None) -> list[Discrepancy]:
+def discrepancies(
+    pipeline: Estimator,
+    model: ModelLike,
+    X: Rows,
+    *,
+    tolerance: float | None = None,
+) -> list[Discrepancy]:
     """The rows of `X` for which a model gives something else than its pipeline, with what is known of the reason.
 
     >>> import numpy as np

@@ -54,6 +54,9 @@ class MatchExplanation:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 class _Farthest:
     """Remembers the attempt that found the most of a pattern."""

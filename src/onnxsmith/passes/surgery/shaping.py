@@ -82,9 +82,9 @@ def with_shapes(
     return finished(held)
 
 
-def with_tried_shapes(model: Model, shapes: Mapping[str, GivenShape]) -> Model:
+def with_tried_shapes(model: ModelLike, shapes: Mapping[str, GivenShape]) -> Model:
     """Like `with_shapes`, for a caller that tries the sizes of what is open then; a model may work for some only."""
-    return finished(_shaped(model, shapes)[0])
+    return finished(_shaped(model_of(model, "with_tried_shapes"), shapes)[0])
 
 
 def _shaped(model: Model, given: Mapping[str, GivenShape]) -> tuple[Held, _Wanted]:

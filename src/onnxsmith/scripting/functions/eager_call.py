@@ -17,9 +17,13 @@ from onnxsmith.errors import (
     DTypeNotAllowedError,
     InputTypeError,
     LiteralError,
+    OnnxsmithError,
     ReturnTypeError,
     ShapeError,
 )
+from onnxsmith.graphs.run_values import session_value
+from onnxsmith.runtime.kernels_in_python import Kernel, failed_kernel, kernel_of
+from onnxsmith.runtime.settings import current
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.foreign_arrays import DeviceArray, array_on_device, is_foreign
@@ -62,6 +66,10 @@ def run_eagerly(
 ) -> UserValue:
     """Call the function with tensors; arrays in give arrays out."""
     arguments, gives_tensors = prepared(script, arguments, active)
+    kernel = kernel_of(script.domain, script.name)
+    if kernel is not None and current().kernels:
+        result = _by_kernel(script, kernel, arguments)
+        return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)
     bound = script.signature.bind_partial()
     bound.arguments.update(arguments)  # type: ignore[arg-type]
     token = ACTIVE.set(EAGER_TARGET)
@@ -74,6 +82,30 @@ def run_eagerly(
     finally:
         ACTIVE.reset(token)
     return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)
+
+
+def _by_kernel(script: ScriptDefinition, kernel: Kernel, arguments: Mapping[str, UserValue]) -> UserValue:
+    """The results of the Python function that somebody wrote as the kernel of a script in a domain of its own."""
+    parameters = script.parameters.parameters
+    inputs = [
+        session_value(cast(Any, arguments.get(each.name))) for each in parameters if each.role == "input"
+    ]
+    attributes = {
+        each.name: arguments[each.name]
+        for each in parameters
+        if each.role == "attribute" and each.name in arguments
+    }
+    declared = script.parameters.returns or ()
+    try:
+        results = kernel.run(inputs, attributes, len(declared) or None)
+        for number, (value, kind) in enumerate(zip(results, declared, strict=False)):
+            kernel.check(number, value, kind, "the script declares")
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        raise failed_kernel(kernel, inputs, error) from error
+    tensors = tuple(to_tensor(cast(Any, each)) for each in results)
+    return cast(Any, tensors[0] if len(tensors) == 1 else tensors)
 
 
 def prepared(

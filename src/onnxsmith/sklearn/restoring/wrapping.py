@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.errors import PipelineError
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.sklearn.frames.signature import has_signature
 from onnxsmith.sklearn.rows import Elements, Rows
 
@@ -16,7 +16,7 @@ from onnxsmith.sklearn.rows import Elements, Rows
 class _OfModel(BaseEstimator):
     """An estimator that is a model: there is nothing to fit, and copies share the model."""
 
-    def __init__(self, model: Model | None = None) -> None:
+    def __init__(self, model: ModelLike | None = None) -> None:
         self.model = model
 
     def fit(self, X: Rows, y: Rows | None = None) -> Self:
@@ -30,9 +30,10 @@ class _OfModel(BaseEstimator):
         return type(self)(self.model)
 
     def _output(self, X: Rows, name: str, method: str) -> Elements:
-        model = self.model
-        if model is None:
+        if self.model is None:
             raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
+        # Here: scikit-learn wants parameters to stay as they are given, and sets them later, too.
+        model = self.model = model_of(self.model, type(self).__name__)
         names = [each.name for each in model.outputs]
         if name not in names:
             raise PipelineError(

@@ -41,6 +41,9 @@ class ModelReport:
         head = f"compared on {'; '.join(labels)}" if labels else "not compared with the function"
         return "\n".join([head, *(f"  {each}" for each in (*self.rows, *self.notes))])
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 class CodeModel(Model):
     """A model that came from numpy code: a `Model` with a report of how near it is to the code."""
