@@ -21,6 +21,7 @@ from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, EXACT, FLOAT16, FLOAT32, Tolerance, compare
 from onnxsmith.passes import verifying as passes_verifying
 from onnxsmith.scripting.dialects.numpy import verifying as numpy_verifying
+from onnxsmith.scripting.dialects.numpy.reports import ModelReport
 from onnxsmith.sklearn import verifying as sklearn_verifying
 from tests.laws.named import Law, Verdict
 
@@ -234,7 +235,8 @@ def _numpy(wanted: Array, got: Array, tolerance: Tolerance) -> bool:
     verification = _numpy_verification()
     verification._tolerance = tolerance
     try:
-        verification._compared("drawn", "y", got, wanted)
+        example = numpy_verifying.Example("drawn", {}, [np.ones(1)])
+        verification._compared(example, "y", got, wanted, ModelReport())
     except VerificationError:
         return False
     return True

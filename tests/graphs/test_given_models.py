@@ -30,6 +30,7 @@ from onnxsmith.rewriter import RewriteRule
 from onnxsmith.rewriter import rewrite as rewrite_as_onnxscript
 from onnxsmith.runtime import load_session
 from onnxsmith.runtime.for_runtime import for_runtime
+from onnxsmith.runtime.sessions import session, to_device
 from onnxsmith.view import show
 
 PUBLIC_NAMES = Path(__file__).parents[1] / "public_names.txt"
@@ -67,6 +68,8 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "load": onnxsmith.load,
     "Model.load": Model.load,
     "optimize": onnxsmith.optimize,
+    "session": lambda model: session(model)(X).tolist(),
+    "to_device": lambda model: to_device(model, "cpu")(X).tolist(),
     "convert_version": lambda model: onnxsmith.convert_version(model, 18),
     "outline": onnxsmith.outline,
     "rewrite": lambda model: onnxsmith.rewrite(model, RULE),
@@ -145,7 +148,16 @@ OTHER_FORMS = {
     ),
 }
 #: Take them in every form, and are tested elsewhere: with signatures (tests/sklearn/test_given_models.py), and below.
-ELSEWHERE = {"from_onnx", "signature", "discrepancies", "OnnxPredictor", "OnnxTransformer", "observe", "show"}
+ELSEWHERE = {
+    "Session",
+    "from_onnx",
+    "signature",
+    "discrepancies",
+    "OnnxPredictor",
+    "OnnxTransformer",
+    "observe",
+    "show",
+}
 #: Methods that a model has that came from an estimator; the model is what they are called on.
 OF_ITSELF = {"predict", "predict_proba", "decision_function", "transform", "_repr_mimebundle_", "_hold"}
 

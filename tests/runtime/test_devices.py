@@ -169,9 +169,9 @@ def test_names_of_devices() -> None:
         Device("cuda", 3),
     ]
     assert [str(read_device(each)) for each in ("cpu", "cuda", "cuda:3")] == ["cpu", "cuda:0", "cuda:3"]
-    with pytest.raises(AttributeValueError, match='"cpu", "cuda"'):
+    with pytest.raises(AttributeValueError, match="'cpu', 'cuda'"):
         read_device("gpu")
-    with pytest.raises(AttributeValueError, match="no number after the colon"):
+    with pytest.raises(AttributeValueError, match="behind the colon stands a number"):
         read_device("cuda:x")
     with pytest.raises(AttributeTypeError, match="not an int"):
         read_device(0)

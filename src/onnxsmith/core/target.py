@@ -16,6 +16,7 @@ from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, Re
 from onnxsmith.errors import LeakedValueError
 from onnxsmith.registry import load_module
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import ForeignArray
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place as InputPlace
 from onnxsmith.source import Place
@@ -287,7 +288,7 @@ def register_default(make: Callable[[], Target], adopt: Callable[[Any, InputPlac
     _make_default, _adopt = make, adopt
 
 
-def adopted(value: object, place: InputPlace) -> Value:
+def adopted(value: ForeignArray, place: InputPlace) -> Value:
     """The running tensor over the memory of another library's array, on the device where it lies."""
     default_target()
     assert _adopt is not None, "the module of the default target registers it"

@@ -60,14 +60,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = (
-    "explanations",
-    "handed_over",
-    "is_proto_only",
-    "native_runner",
-    "place",
-    "session_for",
-)
+_FOR_OURSELVES = ("explanations", "handed_over", "is_proto_only", "native_runner", "place", "session_for")
 
 
 @with_capabilities

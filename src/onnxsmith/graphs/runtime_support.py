@@ -33,13 +33,20 @@ CONCERNED = frozenset(
             )
         ),
         *(("", name) for name in ("GlobalAveragePool", "GlobalMaxPool", "Loop", "LpPool", "MatMul")),
-        *(("", name) for name in ("MaxPool", "MaxUnpool", "Resize", "STFT", "StringNormalizer")),
+        *(
+            ("", name)
+            for name in ("MaxPool", "MaxUnpool", "QuantizeLinear", "Resize", "STFT", "StringNormalizer")
+        ),
         ("ai.onnx.ml", "Normalizer"),
         ("ai.onnx.ml", "TreeEnsembleClassifier"),
     ]
 )
 #: Operators that are concerned beside another one only.
-BESIDE = {("", "Gather"): ("", "Range"), ("", "MatMul"): ("", "Transpose")}
+BESIDE = {
+    ("", "Gather"): ("", "Range"),
+    ("", "MatMul"): ("", "Transpose"),
+    ("", "QuantizeLinear"): ("", "DequantizeLinear"),
+}
 
 
 def warn_of_runtime(opset: int, operators: Set[tuple[str, str]], given: Callable[[], SessionModel]) -> None:

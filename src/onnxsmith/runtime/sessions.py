@@ -91,8 +91,7 @@ def session(
     >>> session.state
     {'sum': array([3., 6.], dtype=float32)}
     """
-    opened = model_of(model, "session")
-    return Session(opened, device=device, state=state, pairs=pairs, reuse=reuse)
+    return Session(model, device=device, state=state, pairs=pairs, reuse=reuse)
 
 
 class Session:
@@ -109,13 +108,14 @@ class Session:
 
     def __init__(
         self,
-        model: Model,
+        model: ModelLike,
         *,
         device: str | None = None,
         state: Mapping[str, Any] | None = None,
         pairs: Mapping[str, str] | None = None,
         reuse: bool = False,
     ) -> None:
+        model = model_of(model, "session")
         self._device = check_there(read_device(device or model.device))
         self._model = model
         self._reuse = reuse

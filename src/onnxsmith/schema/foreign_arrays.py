@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -41,6 +41,13 @@ _ELEMENTS: dict[tuple[int, int], DType] = {
 }
 #: The reverse, for arrays that are given to other libraries.
 ELEMENT_CODES = {dtype: code for code, dtype in _ELEMENTS.items()}
+
+
+class ForeignArray(Protocol):
+    """An array of another library, as the protocol has it."""
+
+    def __dlpack__(self) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 class _Tensor(ctypes.Structure):

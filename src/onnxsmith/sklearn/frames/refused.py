@@ -116,7 +116,7 @@ def refused_kinds(
 
 
 def _failure(estimator: Fitted, method: str, rows: Callable[[], object]) -> str | None:
-    """What an estimator says of rows that it does not take; None if it takes them."""
+    """The words of an estimator about rows that it does not take; None if it takes them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
