@@ -329,7 +329,14 @@ class Model:
         return run, feeds
 
     def session_for(self, feeds: Sequence[Any]) -> Run:
-        """The session for inputs: where they are, on the model's own device, or by the choice of this context."""
+        """The session for inputs: where they are, on the model's own device, or by the choice of this context.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> x = np.float32([1.0, 2.0])
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).session_for([x])([x])
+        [array([2., 3.], dtype=float32)]
+        """
         block = model_runtime().staying_with(feeds, self._device)
         if block is None:
             return self._session()
@@ -432,7 +439,12 @@ class Model:
 
     @property
     def explanations(self) -> Explanations:
-        """How a runtime says what is wrong with the model, and where."""
+        """How a runtime says what is wrong with the model, and where.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).explanations.objection("", None) is None
+        True
+        """
         called = "the model" if self.place is None else printable(self.place.name)
         return explanations_of(lambda: self._ir, called)
 

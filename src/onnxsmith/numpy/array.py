@@ -374,7 +374,11 @@ class Array(Holding):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise TypeError("an array without dimensions has no elements to go through")
-        return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
+        return self._elements()
+
+    def _elements(self) -> Iterator[Array]:
+        # The size is asked for with the first element: `np.iterable` asks for an iterator alone.
+        yield from [self[k] for k in range(_whole(self.shape[0], "a loop"))]
 
     def __contains__(self, item: ArrayLike) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))

@@ -91,7 +91,8 @@ def convert(
     signature = signature_of(X, inputs, used_columns(fitted) or None)
     names = [OUTPUT_NAMES.get(each, each) for each in methods]
     signature = with_outputs(signature, fitted, dict(zip(methods, names, strict=True)))
-    signature = replace(signature, refused=refused_kinds(fitted, methods, X, signature.columns))
+    refused = refused_kinds(fitted, methods, X, signature.columns)
+    signature = replace(signature, refused=tuple(each for each in refused if not signature.holds(*each, X)))
     if verify:
         _refuse_data(fitted, X, methods[0])
     found: list[Road] = []

@@ -1277,7 +1277,14 @@ class Model:
         graph's model then holds the weights, which are not copied.
         """
     def session_for(self, feeds: Sequence[Any]) -> Run:
-        """The session for inputs: where they are, on the model's own device, or by the choice of this context."""
+        """The session for inputs: where they are, on the model's own device, or by the choice of this context.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> x = np.float32([1.0, 2.0])
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).session_for([x])([x])
+        [array([2., 3.], dtype=float32)]
+        """
     def run(
         self,
         /,
@@ -1326,7 +1333,12 @@ class Model:
         """
     @property
     def explanations(self) -> Explanations:
-        """How a runtime says what is wrong with the model, and where."""
+        """How a runtime says what is wrong with the model, and where.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).explanations.objection("", None) is None
+        True
+        """
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it.
 

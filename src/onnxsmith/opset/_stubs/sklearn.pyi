@@ -147,6 +147,8 @@ class Signature:
         """The types of inputs, with rows that are open."""
     def feeds(self, data: Rows) -> list[Elements]:
         """Data as the inputs of the model, in order; says what does not fit, by the column's name."""
+    def holds(self, kind: str, places: tuple[int, ...] | None, data: Rows) -> bool:
+        """True if some of these columns of data has a value of a kind; None stands for all columns."""
     def to_json(self) -> str:
         """As text for the metadata of a model."""
 

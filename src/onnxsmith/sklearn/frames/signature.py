@@ -90,22 +90,34 @@ class Signature:
         """Data as the inputs of the model, in order; says what does not fit, by the column's name."""
         made = self._arrays(data)
         for kind, places in self.refused:
-            for place, each in enumerate(made):
-                held = found_in(each, kind)
-                if self.layout == "matrix":
-                    held = held.any(axis=0)
-                    wrong = next((k for k in np.flatnonzero(held) if places is None or k in places), None)
-                else:
-                    wrong = place if held.any() and (places is None or place in places) else None
-                if wrong is not None:
-                    name = self.columns[wrong][0]
-                    raise PipelineError(
-                        f"{f'column {wrong} of X' if self.layout == 'matrix' else 'X'} holds {kind}"
-                        if name is None
-                        else f"column {name!r} holds {kind}",
-                        help="the pipeline refuses that, too: fill it in, or leave the row out",
-                    ).locate_at_caller()
+            wrong = self._column_with(kind, places, made)
+            if wrong is not None:
+                name = self.columns[wrong][0]
+                raise PipelineError(
+                    f"{f'column {wrong} of X' if self.layout == 'matrix' else 'X'} holds {kind}"
+                    if name is None
+                    else f"column {name!r} holds {kind}",
+                    help="the pipeline refuses that, too: fill it in, or leave the row out",
+                ).locate_at_caller()
         return made
+
+    def holds(self, kind: str, places: tuple[int, ...] | None, data: Rows) -> bool:
+        """True if some of these columns of data has a value of a kind; None stands for all columns."""
+        return self._column_with(kind, places, self._arrays(data)) is not None
+
+    def _column_with(
+        self, kind: str, places: tuple[int, ...] | None, arrays: Sequence[Elements]
+    ) -> int | None:
+        for place, each in enumerate(arrays):
+            held = found_in(each, kind)
+            if self.layout == "matrix":
+                held = held.any(axis=0)
+                wrong = next((k for k in np.flatnonzero(held) if places is None or k in places), None)
+            else:
+                wrong = place if held.any() and (places is None or place in places) else None
+            if wrong is not None:
+                return int(wrong)
+        return None
 
     def _arrays(self, data: Rows) -> list[Elements]:
         if self.layout == "texts":
