@@ -8,6 +8,7 @@ which are looked up by name; how views share their elements stands in `sharing`.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -374,11 +375,10 @@ class Array(Holding):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise TypeError("an array without dimensions has no elements to go through")
-        return self._elements()
-
-    def _elements(self) -> Iterator[Array]:
-        # The size is asked for with the first element: `np.iterable` asks for an iterator alone.
-        yield from [self[k] for k in range(_whole(self.shape[0], "a loop"))]
+        # `np.iterable` asks if there is an iterator, and takes no element: that needs no size.
+        if sys._getframe(1).f_code is np.iterable.__code__:  # pyright: ignore[reportPrivateUsage]  # the documented way
+            return iter(())
+        return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
 
     def __contains__(self, item: ArrayLike) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))
