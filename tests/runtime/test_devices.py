@@ -114,6 +114,13 @@ def test_results_stay_as_they_are() -> None:
     assert view.tolist() == [2, 4, 6]
 
 
+def test_arrays_of_other_libraries_are_indices() -> None:
+    x = tensor(np.float32([1, 2, 3]))
+    assert x[torch.tensor([2, 0])].numpy().tolist() == [3, 1]
+    assert x[torch.tensor([True, False, True])].numpy().tolist() == [1, 3]
+    assert x[torch.tensor(1)].numpy().tolist() == 2
+
+
 def test_memory_of_the_caller_is_shared_until_a_result_is_computed() -> None:
     given = torch.ones(3)
     ours = tensor(given)

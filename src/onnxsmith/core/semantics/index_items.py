@@ -19,6 +19,8 @@ from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, r
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Array, Size, TensorOrArray, TensorValue, Value
 from onnxsmith.errors import InputTypeError, TensorIndexError, UnknownRankError
+from onnxsmith.schema.foreign_arrays import is_foreign
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
 
@@ -132,6 +134,14 @@ def _parse_part(part: IndexPart) -> Item:
         raise InputTypeError(
             "a tensor is indexed as ONNX does, and this index is an array that computes as numpy does",
             help="hand its tensor over: x[i.tensor]; or index an array: xp.asarray(x)[i]",
+        )
+    if is_foreign(part):
+        array = given_array(part, None, Place("a tensor", "an index"))
+        if is_array(array):
+            return _parse_array(array, "an array")
+        raise TensorIndexError(
+            "a tensor is indexed with an array of another library that lies on a device",
+            help="onnxsmith.tensor(i) is a tensor there: x[tensor(i)]",
         )
     if isinstance(part, SupportsIndex) and not isinstance(part, type):  # a class has the method, too
         return Position(_in_64_bits(part.__index__()))
