@@ -30,7 +30,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.holding import NUMBER, Holding
+from onnxsmith.numpy.holding import NUMBER, Holding, known_size
 from onnxsmith.numpy.holding import Held as Held
 from onnxsmith.numpy.refused import REFUSED
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
@@ -136,15 +136,6 @@ def _unary(name: str) -> Callable[[Array], Array]:
         return cast(Array, UFUNCS[name](self))
 
     return operator
-
-
-def _whole(size: int | Number, why: str) -> int:
-    if isinstance(size, int):
-        return size
-    raise TracedValueError(
-        f"{why} needs a size that only the model knows",
-        help="use x.shape[0], which may be such a number, or declare the size",
-    ).locate_at_caller()
 
 
 def _called(name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -370,7 +361,7 @@ class Array(Holding):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("an array without dimensions has no length")
-        return _whole(self.shape[0], "len")
+        return known_size(self.shape[0], "len")
 
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
@@ -378,7 +369,7 @@ class Array(Holding):
         # `np.iterable` asks if there is an iterator, and takes no element: that needs no size.
         if sys._getframe(1).f_code is np.iterable.__code__:  # pyright: ignore[reportPrivateUsage]  # the documented way
             return iter(())
-        return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
+        return iter([self[k] for k in range(known_size(self.shape[0], "a loop"))])
 
     def __contains__(self, item: ArrayLike) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))

@@ -13,10 +13,11 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
+from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.perhaps_python import Weak
 from onnxsmith.source import Span
@@ -257,3 +258,13 @@ def recording() -> dict[Hashable, Any] | None:
     active = ACTIVE.get()
     graph = None if active is None else active.recording
     return None if graph is None else graph.shared
+
+
+def known_size(size: int | Number, why: str) -> int:
+    """A size that is known now; an error where it is dynamic."""
+    if isinstance(size, int):
+        return size
+    raise TracedValueError(
+        f"{why} needs a size that only the model knows",
+        help="use x.shape[0], which may be such a number, or declare the size",
+    ).locate_at_caller()
