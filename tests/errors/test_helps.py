@@ -10,7 +10,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-import torch
 
 import onnxsmith
 import onnxsmith.numpy as xp
@@ -19,6 +18,8 @@ from onnxsmith import opset21 as op
 from onnxsmith.cli.parsing import check_command
 from onnxsmith.errors import InvalidModelError, OnnxsmithError
 from onnxsmith.grad import losses, sgd, training_step
+
+torch = pytest.importorskip("torch")
 
 
 @script

@@ -155,8 +155,9 @@ def test_eigenvalues_of_several_matrices_have_orders_of_their_own(shape: tuple[i
 
 
 def test_where_numbers_are_looked_up_arrays_are_in_order():
+    # Which of numpy's results for unsorted arrays are the model's, too, differs between versions of numpy.
     report = xp.to_model(lambda a, v: np.searchsorted(a, v), DOUBLE["N"], DOUBLE["M"]).report
-    assert [each.label for each in report.rows][-1] == "N=7, M=9, in order"
+    assert [each.label.removesuffix(", in order") for each in report.rows][-1] == "N=7, M=9"
     report = xp.to_model(lambda x, p: np.interp(x, p, p**2), DOUBLE["N"], DOUBLE["M"]).report
     assert [each.label for each in report.rows] == ["N=1, M=1", "N=2, M=3, in order", "N=7, M=9, in order"]
     report = xp.to_model(lambda x, bins: np.digitize(x, bins), DOUBLE["N"], DOUBLE["M"]).report
