@@ -168,3 +168,9 @@ def test_an_element_type_that_hangs_on_the_number_of_elements_is_a_note():
     report = xp.to_model(lambda k, w: np.bincount(k, w, 3), INT64["N"], DOUBLE["N"]).report
     assert report.notes == ["N=0: output 'slice' is float64, and the function gives int64"]
     assert report.largest == 0.0
+
+
+def test_sizes_that_the_model_is_not_for_are_not_tried():
+    report = xp.to_model(lambda x: x[::-1], DOUBLE[Dim("N", min=2)]).report
+    assert [each.label for each in report.rows] == ["N=2", "N=7"]
+    assert report.notes == []

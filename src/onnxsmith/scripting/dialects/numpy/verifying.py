@@ -28,6 +28,7 @@ from onnxsmith.scripting.dialects.numpy.time_limit import TooLongError, within
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import RangedName
 
 #: How the functions of models that compute eigenvalues are named.
 _EIGENVALUES = ("eig__", "schur__")
@@ -121,7 +122,10 @@ class Verification:
                 if not isinstance(each, int)
             )
         )
+        ranges = {each: each.declared for each in names if isinstance(each, RangedName)}
         for number, chosen in enumerate(sizes_apart(names)):
+            if not all(each.allows(chosen[name]) for name, each in ranges.items()):
+                continue  # the model is not for these
             draw = Draw(number)
             values = [_drawn(leaf, chosen, draw) for leaf in self._leaves]
             shown = ", ".join(f"{'axis ' * name.isdigit()}{name}={size}" for name, size in chosen.items())
