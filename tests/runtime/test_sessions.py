@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from onnxsmith import BOOL, FLOAT, INT64, trace
+from onnxsmith import BOOL, FLOAT, INT64, STRING, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -242,10 +242,47 @@ def test_what_is_refused(case: str) -> None:
         attempt()
 
 
-def test_lists_are_no_tensors() -> None:
-    model = trace(lambda xs: op.ConcatFromSequence(xs, axis=0), SequenceType(FLOAT["N"]))
-    with pytest.raises(CallError, match="call the model itself"):
-        model.session()
+def test_lists_and_texts_are_no_tensors_of_numbers() -> None:
+    lists = trace(lambda xs: op.ConcatFromSequence(xs, axis=0), SequenceType(FLOAT["N"]))
+    texts = trace(lambda s: op.Concat(s, s, axis=0), STRING["N"])
+    for model in (lists, texts):
+        with pytest.raises(CallError, match="call the model itself"):
+            model.session()
+
+
+def test_another_element_type_of_another_library() -> None:
+    torch = pytest.importorskip("torch")
+    model = trace(lambda x: x * 2.0, FLOAT["N"])
+    for call in (model, model.session()):
+        with pytest.raises(ModelInputError, match=r"was given float64(.|\n)*convert it to float32 first"):
+            call(torch.ones(2).double())
+
+
+def test_state_that_changes_places_and_state_that_stays() -> None:
+    swap = trace(lambda a, b: (b, a), FLOAT[1], FLOAT[1], output_names=["a_next", "b_next"])
+    session = swap.session(state={"a": f32(1), "b": f32(2)})
+    found = []
+    for _ in range(3):
+        assert session() is None
+        found.append([float(each[0]) for each in session.state.values()])
+    assert found == [[2, 1], [1, 2], [2, 1]]
+    frozen = trace(lambda x, w: (op.Identity(w), x + w), FLOAT[1], FLOAT[1], output_names=["w_next", "y"])
+    session = frozen.session(state={"w": f32(3)})
+    assert [float(session(f32(k))[0]) for k in range(4)] == [3, 4, 5, 6]
+
+
+def test_sizes_at_random_and_garbage_between() -> None:
+    """No result is written over, whatever the sizes of later ones."""
+    session = trace(lambda x: (op.Relu(x), op.NonZero(x)), FLOAT["N", "M"]).session()
+    rng, held = np.random.default_rng(0), []
+    for count in range(400):
+        x = rng.normal(size=rng.integers(0, 20, 2)).astype(np.float32)
+        relu, places = session(x)
+        held.append((np.maximum(x, 0), relu, np.array(np.nonzero(x)), places))
+        if count % 50 == 0:
+            assert all(np.array_equal(a, b) and np.array_equal(c, d) for a, b, c, d in held)
+            held = held[-10:]
+            gc.collect()
 
 
 def test_two_threads_do_not_meet_in_one_session() -> None:

@@ -15,6 +15,7 @@ from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.schema.foreign_arrays import is_foreign
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import contradiction
 from onnxsmith.types.dtypes import DType, numpy_text
@@ -155,6 +156,8 @@ def feed(port: Port, value: Any) -> Any:
     array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
+        if is_foreign(value) and given is not None:
+            raise _wrong_dtype(port, dtype, given.spelling, f"convert it to {dtype.spelling} first")
         raise _wrong_dtype(port, dtype, str(getattr(value, "dtype", array.dtype)))
     if shape is not None and not _fits(array.shape, shape):
         raise _wrong_shape(port, shape, array.shape)
@@ -207,10 +210,10 @@ def _check(port: Port, actual: AnyValueType) -> None:
         raise _wrong_shape(port, wanted.shape, actual.shape)
 
 
-def _wrong_dtype(port: Port, wanted: DType, given: str) -> ModelInputError:
+def _wrong_dtype(port: Port, wanted: DType, given: str, help_text: str | None = None) -> ModelInputError:
     return ModelInputError(
         f"input '{port.name}' is {wanted.spelling}, and was given {given}",
-        help=f"convert it with .astype({numpy_text(wanted)})",
+        help=help_text or f"convert it with .astype({numpy_text(wanted)})",
     )
 
 

@@ -40,6 +40,7 @@ from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
 from onnxsmith.runtime.settings import Scope
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.foreign_arrays import DeviceArray
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
@@ -126,9 +127,9 @@ class Session:
         taken = set(self._pairs.values())
         self._outputs = [each.name for each in model.outputs if each.name not in taken]
         for port in (*model.inputs, *model.outputs):
-            if not isinstance(port.type, TensorType):
+            if not isinstance(port.type, TensorType) or port.type.dtype is DType.STRING:
                 raise CallError(
-                    f"a session binds tensors, and '{port.name}' is a {port.type.described}",
+                    f"a session binds tensors of numbers, and '{port.name}' is a {port.type.described}",
                     help="call the model itself, which takes and gives Python's lists",
                 )
         with Scope(settings_on(self._device)):
