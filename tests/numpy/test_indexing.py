@@ -220,3 +220,17 @@ def test_models_check_what_is_known_late_beside_an_empty_part(function: Any, rig
     assert isinstance(refused, IndexError | ValueError)
     with pytest.raises(type(refused)):
         jitted(x, np.array(wrong))
+
+
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [((2, 3, 4), (True, slice(0), [7])), ((2, 0, 4), ([7], ..., [0])), ((3, 0), (True, -4))],
+)
+def test_places_of_arrays_are_there_where_what_remains_is_empty(shape: tuple[int, ...], index: Any) -> None:
+    with pytest.raises(OnnxsmithError):
+        xp.zeros(shape)[index]
+
+
+def test_models_check_a_place_beside_a_truth_where_what_remains_is_empty() -> None:
+    with pytest.raises(IndexError):
+        xp.jit(lambda x: x[True, -4])(np.zeros((3, 0)))

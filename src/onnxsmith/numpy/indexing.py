@@ -120,6 +120,10 @@ def get(x: Array, index: ArrayLike) -> Array:
         return reads.marked(take(sharing.detached(x), parts))  # one element is a number
     if any(isinstance(each, Array) for each in parts):
         taken = reads.marked(take(sharing.detached(x), parts))
+        if not x.is_symbolic and _is_empty(taken):
+            unfitting = _unfitting(x, parts, taken)  # a runtime that takes nothing looks for no place
+            if unfitting is not None:
+                raise unfitting
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
     if not parts and not x.ndim:
@@ -209,9 +213,9 @@ def _without_empty_masks(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def _may_take_nothing(parts: Sequence[Part]) -> bool:
-    """True if arrays may name no places: then a runtime looks for none of those beside them."""
+    """True if arrays may name no places: then a runtime looks for none of those beside them, as beside a truth."""
     return any(
-        (each.is_symbolic or not np.asarray(each).any())
+        (each.is_symbolic or not each.ndim or not np.asarray(each).any())
         if each.dtype.kind == "b"
         else not all(isinstance(size, int) and size for size in each.shape)
         for each in parts
