@@ -165,3 +165,72 @@ def test_masks_of_other_sizes_fail_in_a_model() -> None:
         )
         with pytest.raises(IndexError):
             jitted(np.arange(3.0), np.array([True, False]))
+
+
+#: Parts that name nothing, and what stands beside them.
+NOTHING: tuple[Any, ...] = (False, [], [False, False], np.zeros((0,), bool))
+BESIDE: tuple[Any, ...] = (0, 5, -4, None, ..., slice(0, 0), [7], [True, False], [True] * 3, *NOTHING)
+EMPTY_PAIRS = dict.fromkeys((i, k) for i in range(len(BESIDE)) for k in range(len(BESIDE)) if max(i, k) > 8)
+
+
+@pytest.mark.parametrize("is_written", [False, True], ids=["read", "written"])
+@pytest.mark.parametrize("shapes", [((3,), (0,)), ((2, 3), (0, 3))], ids=str)
+def test_models_check_what_stands_beside_an_empty_part(shapes: Any, is_written: bool) -> None:
+    wrong = []
+    for places in EMPTY_PAIRS:
+        index = tuple(BESIDE[each] for each in places)
+
+        def function(x: Any, index: Any = index) -> Any:
+            return written(x.copy(), index, 9) if is_written else x[index]
+
+        jitted = xp.jit(function)
+        for shape in shapes:
+            x = np.arange(int(np.prod(shape))).reshape(shape)
+            wanted = outcome(lambda f=function, x=x: f(x))
+            for found in (
+                outcome(lambda f=jitted, x=x: f(x)),
+                outcome(lambda f=function, x=x: f(xp.asarray(x))),
+            ):
+                if isinstance(wanted, Exception) and isinstance(found, type(wanted)):
+                    continue
+                told = differs(wanted, found)
+                wrong += [f"{shape} {index}: {told}"] if told else []
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("function", "right", "wrong"),
+    [
+        (lambda x, m: x[[False, False], m], [False, True, False], [True, True, False]),
+        (lambda x, m: written(x.copy(), ([False, False], m), 9), [False, True, False], [True, True, False]),
+        (lambda x, m: x[[], m.nonzero()[0]], [False, True], [True, True]),
+        (lambda x, v: written(x.copy(), ([], 0), v), [4.0], [4.0, 5.0]),
+        (lambda x, v: written(x.copy(), [], v), [4.0, 5.0, 6.0], [4.0, 5.0]),
+        (lambda x, v: written(x.copy(), (slice(0), []), v), [4.0], [4.0, 5.0]),
+        (lambda x, i: x[i[0], i < 0], [1, 1, 1], [2, 1, 1]),
+        (lambda x, i: x[i[1:], i[0]], [2], [3]),
+        (lambda x, i: written(x.copy(), (i[0], i < 0), 9), [1, 1, 1], [2, 1, 1]),
+        (lambda x, i: np.arange(6.0).reshape(2, 3)[i[0], i < 0] + x[0, 0], [1, 1, 1], [2, 1, 1]),
+    ],
+)
+def test_models_check_what_is_known_late_beside_an_empty_part(function: Any, right: Any, wrong: Any) -> None:
+    x, jitted = np.arange(6.0).reshape(2, 3), xp.jit(function)
+    np.testing.assert_array_equal(jitted(x, np.array(right)), function(x, np.array(right)))
+    refused = outcome(lambda: function(x, np.array(wrong)))
+    assert isinstance(refused, IndexError | ValueError)
+    with pytest.raises(type(refused)):
+        jitted(x, np.array(wrong))
+
+
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [((2, 3, 4), (True, slice(0), [7])), ((2, 0, 4), ([7], ..., [0])), ((3, 0), (True, -4))],
+)
+def test_places_of_arrays_are_there_where_what_remains_is_empty(shape: tuple[int, ...], index: Any) -> None:
+    with pytest.raises(OnnxsmithError):
+        xp.zeros(shape)[index]
+
+
+def test_models_check_a_place_beside_a_truth_where_what_remains_is_empty() -> None:
+    with pytest.raises(IndexError):
+        xp.jit(lambda x: x[True, -4])(np.zeros((3, 0)))

@@ -120,6 +120,10 @@ def get(x: Array, index: ArrayLike) -> Array:
         return reads.marked(take(sharing.detached(x), parts))  # one element is a number
     if any(isinstance(each, Array) for each in parts):
         taken = reads.marked(take(sharing.detached(x), parts))
+        if not x.is_symbolic and _is_empty(taken):
+            unfitting = _unfitting(x, parts, taken)  # a runtime that takes nothing looks for no place
+            if unfitting is not None:
+                raise unfitting
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
     if not parts and not x.ndim:
@@ -139,18 +143,18 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     """`x[index] = value`"""
     parts = read_index(index)
     _check_places(x, parts, is_written=True)
+    parts = _without_empty_masks(parts)
     is_cast = any(isinstance(each, Array) for each in parts)  # as what an array of places names
     given = constant_of(value, x.dtype) if is_cast else stored_as(value, x.dtype)
     if len(parts) == x.ndim and all(isinstance(each, int | Number) for each in parts):
         _check_element(given, x.dtype)
-    if not x.is_symbolic and not given.is_symbolic and 0 in (*x.shape, *given.shape, *_mask_sizes(parts)):
+    arrays = [each for each in parts if isinstance(each, Array)]
+    if not x.is_symbolic and any(map(_is_empty, (x, given, *arrays))):
         # Of no elements a runtime takes more shapes for fitting ones.
         unfitting = _unfitting(x, parts, given)
         if unfitting is not None:
             raise unfitting
-        if any(isinstance(each, Array) and each.dtype.kind == "b" and not each.size for each in parts):
-            return  # a mask without elements, whatever it covers
-    if is_noted() and given.ndim and not any(isinstance(each, Array) for each in parts):
+    if is_noted() and given.ndim and not arrays:
         # A value that is longer than one place would make the array longer.
         place = take(sharing.detached(x), parts)
         for mine, wanted in zip(tuple(given.shape)[::-1], tuple(place.shape)[::-1], strict=False):
@@ -192,13 +196,31 @@ def _check_element(value: Array, dtype: NumpyDType) -> None:
         )
 
 
-def _mask_sizes(parts: Sequence[Part]) -> list[int]:
-    return [
-        size
+def _is_empty(x: Array) -> bool:
+    """True if an array certainly has no elements."""
+    return any(isinstance(size, int) and not size for size in x.shape)
+
+
+def _without_empty_masks(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """A mask without elements as the places that it names, which are none, whatever it covers."""
+    found = list[Part]()
+    for each in parts:
+        if isinstance(each, Array) and each.dtype.kind == "b" and _is_empty(each):
+            found += [Array(np.zeros(0, np.int64))] * each.ndim
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+def _may_take_nothing(parts: Sequence[Part]) -> bool:
+    """True if arrays may name no places: then a runtime looks for none of those beside them, as beside a truth."""
+    return any(
+        (each.is_symbolic or not each.ndim or not np.asarray(each).any())
+        if each.dtype.kind == "b"
+        else not all(isinstance(size, int) and size for size in each.shape)
         for each in parts
-        if isinstance(each, Array) and each.dtype.kind == "b" and not each.is_symbolic
-        for size in each.shape
-    ]
+        if isinstance(each, Array)
+    )
 
 
 def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> OnnxsmithError | None:
@@ -238,6 +260,7 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
         )
     axis = 0
     shape = x.shape if not x.is_symbolic else ()
+    is_unasked = _may_take_nothing(parts)
     for each in parts:
         if isinstance(each, EllipsisType):
             axis += x.ndim - used
@@ -245,11 +268,12 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             _check_mask(x, each, shape, axis, is_written)
             axis += each.ndim
         elif each is not None:
-            if x.is_symbolic and isinstance(each, int | Number | Array):
-                if places.are_noted() or reads.is_noted_read():
-                    places.note_place(x.shape[axis], each, axis)
-                elif not isinstance(each, Array) and is_caught(IndexError):
-                    _require_place(x.shape[axis], each, axis)
+            is_place = isinstance(each, int | Number) or (isinstance(each, Array) and not each.ndim)
+            is_asked = x.is_symbolic and isinstance(each, int | Number | Array)
+            if is_asked and (places.are_noted() or reads.is_noted_read()):
+                places.note_place(x.shape[axis], cast(places.Place, each), axis)
+            elif is_place and (is_unasked or (x.is_symbolic and is_caught(IndexError))):
+                _require_place(x.shape[axis], cast(places.Place, each), axis)
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
                 raise TensorIndexError(
                     f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
@@ -257,10 +281,10 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             axis += 1
 
 
-def _require_place(size: Size, place: int | Number, axis: int) -> None:
-    """A place is there. The runtime finds that by itself, but says it to no `try`."""
+def _require_place(size: Size, place: places.Place, axis: int) -> None:
+    """A place is there. The runtime finds that by itself, but says it to no `try`, and not where it takes nothing."""
     error = IndexError(f"index {place if isinstance(place, int) else ''} is out of bounds for axis {axis}")
-    require(lambda: cast("bool | Number", (place < size) & (place + size >= 0)), error)
+    require(lambda: places.is_there(size, place), error)
 
 
 def _check_mask(x: Array, mask: Array, shape: Sequence[int], axis: int, is_written: bool) -> None:
@@ -283,7 +307,7 @@ def _require_mask(x: Array, mask: Array, axis: int, is_written: bool) -> None:
         covered = x.shape[axis + offset]
         error = IndexError(f"boolean index did not match indexed array along axis {axis + offset}")
         if isinstance(given, int):
-            if given or is_written:
+            if given:
                 require_same(given, covered, error)
             continue
         if is_written:

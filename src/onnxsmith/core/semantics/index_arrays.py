@@ -6,12 +6,14 @@ where the broadcast dimensions of the arrays stand in it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from onnxsmith.core import portable
+from onnxsmith.core.demands import demand, is_noted
 from onnxsmith.core.operands import (
     are_arrays,
     is_array,
@@ -22,9 +24,10 @@ from onnxsmith.core.operands import (
     static_shape,
 )
 from onnxsmith.core.operator_protocols import StandardOperators
+from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.index_items import Indices, Mask
 from onnxsmith.core.semantics.index_slices import gather
-from onnxsmith.core.value import Array, Operand, TensorOrArray, TensorValue
+from onnxsmith.core.value import Array, Operand, Size, TensorOrArray, TensorValue
 from onnxsmith.errors import TensorIndexError, UnknownRankError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape, sizes_differ
@@ -169,6 +172,7 @@ def stacked(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> TensorOrA
     shapes = [shape for each in arrays if (shape := shape_of(each)) is not None]
     common = _broadcast(shapes) if len(shapes) == len(arrays) else None
     if common is not None and is_static(common) and 0 in common:
+        _demand_together(op, arrays)
         return np.zeros((*common, len(arrays)), np.int64)  # no places, whatever the tensors hold
     arrays = [portable.as_int64(op, each) for each in arrays]
     arrays = _expanded(op, arrays)
@@ -176,6 +180,30 @@ def stacked(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> TensorOrA
         each[..., np.newaxis] if is_array(each) else portable.unsqueeze(op, each, (-1,)) for each in arrays
     ]
     return columns[0] if len(columns) == 1 else op.Concat(*columns, axis=-1)
+
+
+def _demand_together(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> None:
+    """Index arrays broadcast, also where no operator is asked to do it."""
+    if not is_noted():
+        return
+    error = IndexError("shape mismatch: indexing arrays could not be broadcast together")
+    for one, other in itertools.combinations(arrays, 2):
+        mine, theirs = cast("Shape", shape_of(one)), cast("Shape", shape_of(other))
+        for axis in range(-min(len(mine), len(theirs)), 0):
+            if 1 in (mine[axis], theirs[axis]) or symbolic.is_same(mine[axis], theirs[axis]):
+                continue
+            demand_fit(op, (_size(one, axis), _size(other, axis)), is_mutual=True, error=error)
+
+
+def _size(x: TensorOrArray, axis: int) -> Size:
+    return int(x.shape[axis]) if is_array(x) else dimensions.dimension(x, axis)
+
+
+def demand_fit(op: StandardOperators, sizes: tuple[Size, Size], error: Exception, *, is_mutual: bool) -> None:
+    """The first of two sizes broadcasts to the second; with `is_mutual`, either to the other."""
+    size, wanted = (np.array(each, np.int64) if isinstance(each, int) else each for each in sizes)
+    fits = op.Or(op.Equal(size, wanted), op.Equal(size, np.int64(1)))
+    demand(lambda: op.Or(fits, op.Equal(wanted, np.int64(1))) if is_mutual else fits, error)
 
 
 def _expanded(op: StandardOperators, arrays: Sequence[TensorOrArray]) -> Sequence[TensorOrArray]:

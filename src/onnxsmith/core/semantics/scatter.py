@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core import portable
+from onnxsmith.core.demands import is_noted
 from onnxsmith.core.operands import dtype_of, is_array, is_static, rank_of, shape_of
 from onnxsmith.core.operator_protocols import StandardOperators
 from onnxsmith.core.semantics import arithmetic, dimensions, indexing
-from onnxsmith.core.semantics.index_arrays import check_mask, merge_axes, stacked
+from onnxsmith.core.semantics.index_arrays import check_mask, demand_fit, merge_axes, stacked
 from onnxsmith.core.semantics.index_items import (
     FULL,
     Indices,
@@ -377,6 +378,7 @@ def _broadcast(
         own, value = _without_leading_ones(op, own, value, len(shape))
         _check_broadcast(own, shape)
         if 0 in shape:
+            _demand_broadcast(op, value, own, shape, shape_tensor)
             return None
         if len(own) == len(shape) and all(symbolic.is_same(a, b) for a, b in zip(own, shape, strict=True)):
             return value
@@ -386,6 +388,21 @@ def _broadcast(
             return np.broadcast_to(value, sizes).copy()
         return op.Expand(value, portable.integers(sizes))
     return op.Expand(value, shape_tensor())
+
+
+def _demand_broadcast(
+    op: StandardOperators, value: Operand, own: Shape, shape: Shape, shape_tensor: Callable[[], TensorOrArray]
+) -> None:
+    """A value fits into a place without elements, where it is not written."""
+    if not is_noted():
+        return
+    error = ValueError("could not broadcast the value to the shape of the place it goes to")
+    for axis in range(-len(own), 0):
+        if own[axis] == 1 or symbolic.is_same(own[axis], shape[axis]):
+            continue
+        there = shape[axis]
+        wanted = there if isinstance(there, int) else op.Gather(shape_tensor(), np.array(axis, np.int64))
+        demand_fit(op, (dimensions.dimension(cast(TensorValue, value), axis), wanted), error, is_mutual=False)
 
 
 def _may_exceed(own: Shape | None, shape: Shape) -> bool:
