@@ -174,12 +174,12 @@ def is_one(then: Held, otherwise: Held) -> bool:
 
 
 def value_in(value: Held, missing: Marker) -> Held:
-    """What is there of a value; `missing` stands for what None is."""
+    """The part of a value that may be absent; `missing` stands for what None is."""
     return value.value if isinstance(value, Perhaps) else missing if value is None else value
 
 
 def presence(value: Held) -> Held:
-    """Whether a value is there: of an optional of the model, the graph that is being recorded finds that out."""
+    """The truth value that says if a value is there: of an optional, the graph that is being recorded asks for it."""
     if isinstance(value, TensorOptional):
         return number(operators_for(value).OptionalHasElement(value))
     return value.is_there if isinstance(value, Perhaps) else value is not None
