@@ -158,6 +158,15 @@ def test_a_type_is_no_sequence() -> None:
 HUGE = 10**400
 
 
+def test_an_option_that_a_wrapped_function_lacks_is_named() -> None:
+    """The TypeError was Python's, of a function that users do not see."""
+    for option in (float, {"a": 1}):  # of a form that is kept, and of none
+        with pytest.raises(CallError, match="has no parameter 'dtype'"):
+            xp.all(xp.asarray([True]), dtype=option)  # pyright: ignore[reportCallIssue]
+        with pytest.raises(CallError, match="has no parameter 'dtype'"):
+            xp.asarray([True]).all(dtype=option)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -6,9 +6,10 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import FLOAT, Model, Rule, rewrite, trace
+from onnxsmith import FLOAT, Model, Rule, rewrite, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import VerificationError
+from onnxsmith.passes import verifying
 from onnxsmith.passes.verifying import verdict_on
 from tests.passes.agreement import model_of
 
@@ -99,3 +100,30 @@ def test_a_kernel_that_takes_no_elements_no_more() -> None:
     assert verdict.text.startswith(
         "verified: equal results for x [2, 4]; without elements it cannot run any more"
     )
+
+
+def test_inputs_on_which_a_loop_has_no_end_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run went on for minutes on each of them."""
+    monkeypatch.setattr(verifying, "_MOST_SECONDS_OF_LOOPS", 1.0)
+
+    @script
+    def doubled(a: FLOAT):
+        while a < 100.0:
+            a += a
+        return a
+
+    model = doubled.to_model()
+    verdict = verdict_on(model, model)
+    assert verdict.is_equal
+    assert verdict.text.endswith("; not on others that were made up, of which some run for too long")
+
+    @script
+    def endless(a: FLOAT):
+        while a == a:
+            a = a * 0.5
+        return a
+
+    model = endless.to_model()
+    verdict = verdict_on(model, model)
+    assert verdict.is_equal is None
+    assert "ran longer than 1 seconds" in verdict.text

@@ -128,6 +128,35 @@ def emptiness(x: FLOAT["N"], b: list[FLOAT["N"]]):
     return x if b == [] else b[0] * (2.0 if b != [] else 3.0)
 
 
+def taken_away(x: FLOAT["N"], b: FLOAT["N"] | None):
+    if x[0] > 0.0:
+        b = None
+    return x + (b.sum() if b is not None else 5.0)
+
+
+def kept(x: FLOAT["N"], b: FLOAT["N"] | None):
+    if x[0] < 0.0:
+        b = None
+    return x + (b.sum() if b is not None else 5.0)
+
+
+def kept_or_left(x: FLOAT["N"], b: FLOAT["N"] | None):
+    if x[0] < 0.0:
+        b = None
+    elif x[0] > 5.0:
+        return x
+    return x * 2.0 if b is None or b.sum() > 2.0 else x
+
+
+def taken_away_by_turns(x: FLOAT["N"], b: FLOAT["N"] | None, n: INT64):
+    y = x
+    for i in range(n):
+        y = y + (b.sum() if b is not None else 5.0)
+        if i > 0:
+            b = None
+    return y + (b.sum() if b is not None else 7.0)
+
+
 PROGRAMS: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (truth, [(None,), (0.0,), (1.0,), (2.0,)]),
     (flag, [(None,), (np.True_,), (np.False_,)]),
@@ -141,6 +170,10 @@ PROGRAMS: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (from_inside, [(None,), (X,)]),
     (rows, [(None,), ([],), ([X, X * 2],)]),
     (emptiness, [([],), ([X],)]),
+    (taken_away, [(None,), (X,)]),
+    (kept, [(None,), (X,)]),
+    (kept_or_left, [(None,), (X,), (-X,)]),
+    (taken_away_by_turns, [(None, np.int64(n)) for n in (0, 3)] + [(X, np.int64(n)) for n in (0, 1, 3)]),
 ]
 
 

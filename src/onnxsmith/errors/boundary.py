@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from traceback import walk_tb
 from typing import ParamSpec, TypeAlias, TypeVar
 
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, is_from_user_code
@@ -40,10 +41,10 @@ def _guarded(function: Callable[P, R], answer: Answer | None) -> Callable[P, R]:
     def of_ours(
         error: Exception, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> OnnxsmithError | None:
-        traceback = error.__traceback__
-        if isinstance(error, TypeError) and traceback is not None and traceback.tb_next is None:
-            # Where the arguments do not fit, the function's own frame never begins.
-            return wrong_call(_called(function), inspect.signature(function), args, kwargs)
+        if isinstance(error, TypeError) and _never_began(function, error):
+            found = wrong_call(_called(function), inspect.signature(function), args, kwargs)
+            if found is not None:
+                return found
         if is_from_user_code(error):
             return None
         found = None if answer is None else answer(error, (*args, *kwargs.values()))
@@ -70,6 +71,12 @@ def _guarded(function: Callable[P, R], answer: Answer | None) -> Callable[P, R]:
             raise
 
     return guarded
+
+
+def _never_began(function: Callable[..., object], error: Exception) -> bool:
+    """True if the frame of a function, inside those that wrap it, did not begin: its arguments may not fit."""
+    code = inspect.unwrap(function).__code__
+    return all(frame.f_code is not code for frame, _ in walk_tb(error.__traceback__))
 
 
 def _called(function: Callable[..., object]) -> str:

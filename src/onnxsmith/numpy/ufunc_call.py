@@ -116,9 +116,9 @@ class UfuncCall:
                     return self._learnt(form, args) if plan is None else plan(feeds, is_plain)
             return self._general(args, kwargs)
         except OnnxsmithError as error:
-            if self._compares and isinstance(error, OutOfBoundsError):
-                return self._compared_beyond(args, kwargs)
             try:
+                if self._compares and isinstance(error, OutOfBoundsError):
+                    return self._compared_beyond(args, kwargs)
                 raise self._explained(error, args)
             except OnnxsmithError as told:
                 told.locate_at_caller()
@@ -201,11 +201,12 @@ class UfuncCall:
         """
         if all(each.__class__ is int for each in args[: self.nin]):
             first, second = args[: self.nin]
-            return self((first > second) - (first < second), 0, *args[self.nin :], **kwargs)
+            args = (first > second) - (first < second), 0, *args[self.nin :]
+            return self._general(args, kwargs)
         wide = [
             (-np.inf if each < 0 else np.inf) if each.__class__ is int else _as_float(each) for each in args
         ]
-        return self(*wide, **kwargs)
+        return self._general(tuple(wide), kwargs)
 
     def dtypes_for(
         self, kinds: Sequence[NumpyDType | type], options: Options | None = None

@@ -17,7 +17,13 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped, described_type
-from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    ModelInputError,
+    OnnxsmithError,
+    RunTimeoutError,
+    VerificationError,
+)
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import is_random
@@ -40,8 +46,10 @@ GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np
 _LONGEST_REASON = 300
 #: A model that runs longer is not verified: it may have no end.
 _MOST_SECONDS = 300.0
-#: The time for the model that was made of one that ended in time; ten times slower is a difference, too.
-_MOST_SECONDS_AFTER = 10 * _MOST_SECONDS
+#: The same on inputs that nobody gave, for a model with a loop: its condition may never come true on them.
+_MOST_SECONDS_OF_LOOPS = 20.0
+#: A model that was made of one that ended in time may take so many times as long; more is a difference, too.
+_SLOWER = 10
 #: A model that takes longer is run on the first inputs alone.
 _MOST_SECONDS_FOR_MORE = 1.0
 #: The numbers that models are compared on, besides ordinary ones.
@@ -102,15 +110,15 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
     runs = _runs(before, given)
     if isinstance(runs, str):
         return Verdict(None, f"not verified: the model cannot run as it was: {runs}")
-    note = ""
-    with _opened(after, runs[0][0], _MOST_SECONDS_AFTER) as run_each:
+    runs, note = runs
+    with _opened(after, runs[0][0], _SLOWER * _most_seconds(before, given)) as run_each:
         every = run_each([inputs for inputs, _ in runs])
     for (inputs, wanted), found in zip(runs, every, strict=True):
         if isinstance(found, OnnxsmithError):
             reason = clipped(found.message, _LONGEST_REASON)
             if inputs is runs[0][0] or not _has_no_elements(inputs):
                 return Verdict(False, f"it cannot run any more: {reason}")
-            note = f"; without elements it cannot run any more: {reason}"  # some kernels refuse that
+            note += f"; without elements it cannot run any more: {reason}"  # some kernels refuse that
             continue
         difference = _difference(before, wanted, found)
         if difference is not None:
@@ -125,28 +133,37 @@ def _has_no_elements(inputs: Mapping[str, RunValue]) -> bool:
     return any(isinstance(each, np.ndarray) and not each.size for each in inputs.values())
 
 
-def _runs(model: Model, given: GivenInputs | None) -> list[_Run] | str:
-    """Inputs, those that are given or else some to try, with the results of the model; in words why there are none."""
+def _most_seconds(model: Model, given: GivenInputs | None) -> float:
+    may_not_end = given is None and any(node.op_type == "Loop" for node in nodes_of(read(model).ir))
+    return _MOST_SECONDS_OF_LOOPS if may_not_end else _MOST_SECONDS
+
+
+def _runs(model: Model, given: GivenInputs | None) -> tuple[list[_Run], str] | str:
+    """Inputs, those that are given or else some to try, with the results of the model, and what to say of others.
+
+    In words why there are none.
+    """
     reason = "there are no inputs to try it with"
     by_name = None if given is None else _by_name(model, given)
-    with _opened(model, by_name or {}, _MOST_SECONDS) as run_each:
+    with _opened(model, by_name or {}, _most_seconds(model, given)) as run_each:
         for trial in trials(model.inputs) if by_name is None else [Trial(by_name)]:
             begun = time.perf_counter()
             (first,) = run_each([trial.inputs])
             if isinstance(first, OnnxsmithError):
                 reason = clipped(first.message, _LONGEST_REASON)
+                if isinstance(first, RunTimeoutError):
+                    break  # the next inputs may take as long
                 continue
             found: list[_Run] = [(trial.inputs, first)]
             if by_name is None and _is_quick(run_each, trial.inputs, begun):
-                more = list(
-                    further_trials(
-                        model.inputs, trial, _ALLOWED, compared_constants(nodes_of(read(model).ir))
-                    )
-                )
-                pairs = zip(more, run_each(more), strict=True)
-                # It does not run on all that can be tried.
-                found += [(each, result) for each, result in pairs if not isinstance(result, OnnxsmithError)]
-            return found
+                thresholds = compared_constants(nodes_of(read(model).ir))
+                for each in further_trials(model.inputs, trial, _ALLOWED, thresholds):
+                    (result,) = run_each([each])
+                    if isinstance(result, RunTimeoutError):
+                        return found, "; not on others that were made up, of which some run for too long"
+                    if not isinstance(result, OnnxsmithError):  # it does not run on all that can be tried
+                        found.append((each, result))
+            return found, ""
     return reason
 
 
@@ -292,7 +309,7 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
     try:
         one, other = (with_outputs(each, names) if names else each for each in (before, after))
         runs = _runs(one, given)
-        for inputs, wanted in [] if isinstance(runs, str) else runs:
+        for inputs, wanted in [] if isinstance(runs, str) else runs[0]:
             apart = _names_apart(one, other, inputs, wanted)
             if apart:
                 return next(
@@ -306,7 +323,7 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
 def _names_apart(
     one: Model, other: Model, inputs: Mapping[str, RunValue], wanted: Sequence[RunValue]
 ) -> set[str]:
-    with _opened(other, inputs, _MOST_SECONDS_AFTER) as run_each:
+    with _opened(other, inputs, _SLOWER * _MOST_SECONDS) as run_each:
         (found,) = run_each([inputs])
     if isinstance(found, OnnxsmithError):
         raise found

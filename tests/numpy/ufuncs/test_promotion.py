@@ -93,3 +93,10 @@ def test_integers_past_64_bits_are_compared_as_numbers(name: str) -> None:
     assert np.asarray(ours(10**400, xp.asarray([1.0]))).tolist() == [
         name in ("not_equal", "greater", "greater_equal")
     ]
+
+
+def test_an_option_of_a_comparison_past_64_bits_is_refused() -> None:
+    """The comparison was begun again, without end, as if an operand was past them."""
+    with pytest.raises(OnnxsmithError, match="past the 64 bits"):
+        xp.greater_equal(True, 1j, where=10**400)
+    assert np.asarray(xp.less(2**70, 2**71, where=xp.asarray([True]))).tolist() == [True]

@@ -200,7 +200,7 @@ def widened(state: State, result: Held, place: Span) -> State:
     if not state.is_open and not _keeps_carriers(state, result):
         return _opened(state, result)
     if perhaps.is_one(_sample(state), result):
-        state, result = _beside_none(state, result), Perhaps(*perhaps.taken_apart(result, MISSING))
+        state, result = _beside_none(state, result), Perhaps(True, perhaps.value_in(result, MISSING))
     after = _state(state.name, result)
     text = beside_text(state.form, result)
     if text is not state.form:
@@ -321,21 +321,20 @@ def _beside_none(state: State, result: Held) -> State:
     if isinstance(state.form, Perhaps):
         return state
     if state.form is None:
-        _, value = perhaps.taken_apart(result, MISSING)
-        made = _state(state.name, Perhaps(False, value))
+        made = _state(state.name, Perhaps(False, perhaps.value_in(result, MISSING)))
         # Nobody reads what it starts from.
         rest = [replace(each, initial=MISSING, type=open_shape(each.type)) for each in made.leaves[1:]]
         leaves = (made.leaves[0], *rest)
         return replace(state, form=made.form, leaves=leaves)
     form = Perhaps(Slot(0), unflatten(state.form, [Slot(k + 1) for k in range(len(state.leaves))]))
-    flag = _leaf(joined(state.name, "is_there"), True)
+    flag = _leaf(joined(state.name, "is_there"), cast(TensorLike, perhaps.presence(_sample(state))))
     return replace(state, form=form, leaves=(flag, *state.leaves))
 
 
 def result_leaves(state: State, result: Held) -> list[TensorLike | Missing]:
     """The values of a state's leaves in what an iteration leaves it; MISSING for those that nobody reads."""
     if isinstance(state.form, Perhaps):
-        result = Perhaps(*perhaps.taken_apart(result, MISSING))
+        result = Perhaps(perhaps.presence(result), perhaps.value_in(result, MISSING))
     leaves: list[tuple[str, TensorLike]] = []
     if not isinstance(result, Missing):
         flatten(result, state.name, leaves)

@@ -275,9 +275,13 @@ class Merger:
 
     def _perhaps(self, then: Held, otherwise: Held, name: str) -> Perhaps:
         """None on one side and a value on the other: the value, and whether it is there."""
-        first, second = (perhaps.taken_apart(each, MISSING) for each in (then, otherwise))
-        is_there = self.merge(first[0], second[0], joined(name, "is_there"), strict=False)
-        template = Perhaps(is_there, self.merge(first[1], second[1], name, strict=False))
+        flags: list[Held] = []
+        for each, scope in ((then, self.then_scope), (otherwise, self.else_scope)):
+            with active(scope):
+                flags.append(perhaps.presence(each))
+        first, second = (perhaps.value_in(each, MISSING) for each in (then, otherwise))
+        is_there = self.merge(flags[0], flags[1], joined(name, "is_there"), strict=False)
+        template = Perhaps(is_there, self.merge(first, second, name, strict=False))
         self._templates[id(template)] = _Merged(then, otherwise, template)
         return template
 

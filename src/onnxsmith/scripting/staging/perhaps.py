@@ -12,7 +12,9 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.carried import Carrier
-from onnxsmith.core.semantics.number import Number, kind_of
+from onnxsmith.core.operands import operators_for
+from onnxsmith.core.semantics.number import Number, kind_of, number
+from onnxsmith.core.sequence import TensorOptional
 from onnxsmith.core.target import recorded
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart
@@ -171,8 +173,13 @@ def is_one(then: Held, otherwise: Held) -> bool:
     return has_none and bool(values) and all(map(may_be_absent, values))
 
 
-def taken_apart(value: Held, missing: Marker) -> tuple[Held, Held]:
-    """The presence of a value, and the value; `missing` stands for what None is."""
-    if isinstance(value, Perhaps):
-        return value.is_there, value.value
-    return (False, missing) if value is None else (True, value)
+def value_in(value: Held, missing: Marker) -> Held:
+    """The part of a value that may be absent; `missing` stands for what None is."""
+    return value.value if isinstance(value, Perhaps) else missing if value is None else value
+
+
+def presence(value: Held) -> Held:
+    """The truth value that says if a value is there: of an optional, the graph that is being recorded asks for it."""
+    if isinstance(value, TensorOptional):
+        return number(operators_for(value).OptionalHasElement(value))
+    return value.is_there if isinstance(value, Perhaps) else value is not None
