@@ -91,3 +91,10 @@ def test_too_many_arguments_are_refused(name: str) -> None:
 def test_the_help_says_what_to_write(call: Callable[[Any], Any], help_text: str) -> None:
     for error in _errors(call):
         assert help_text in (error.help or "")
+
+
+def test_a_class_of_numbers_is_no_operand() -> None:
+    x = tensor(np.ones((2, 2), np.float32))
+    for attempt in (lambda: x @ np.float32, lambda: x + np.float32, lambda: np.int64 * x):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            attempt()

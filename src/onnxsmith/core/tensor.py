@@ -104,7 +104,8 @@ _OPERANDS = (Value, bool, int, float, complex, str, list, tuple)
 
 
 def _is_operand(other: object) -> bool:
-    return isinstance(other, _OPERANDS) or hasattr(other, "dtype")
+    # A class of numpy's numbers has an element type, too, and is no operand.
+    return isinstance(other, _OPERANDS) or (hasattr(other, "dtype") and not isinstance(other, type))
 
 
 class Tensor(TensorValue):

@@ -117,7 +117,7 @@ class Session:
         reuse: bool = False,
     ) -> None:
         model = model_of(model, "session")
-        self._device = check_there(read_device(device or model.device))
+        self._device = check_there(read_device(model.device if device is None else device))
         self._model = model
         self._reuse = reuse
         first = _checked_mapping("state", state)
