@@ -1,9 +1,9 @@
-"""Arrays on devices, as values of ONNX Runtime: how they come there and back, and to other libraries by dlpack."""
+"""Arrays on devices, as values of ONNX Runtime: how they come there and back, to other libraries, and runs on them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,14 +11,16 @@ import onnx
 from onnx import helper
 
 from onnxsmith.errors import DeviceError
-from onnxsmith.graphs.run_values import Array
+from onnxsmith.graphs.run_values import Array, Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import feeds, onnxruntime_api
 from onnxsmith.runtime.devices import CPU, Device, check_there, read_device, settings_on
-from onnxsmith.runtime.onnxruntime_api import OrtValue
+from onnxsmith.runtime.onnxruntime_api import OrtValue, Session
 from onnxsmith.runtime.opening import make_session
+from onnxsmith.runtime.single_node import InputType
 from onnxsmith.schema.foreign_arrays import ELEMENT_CODES, DeviceArray, ForeignDeviceArray, tensor_of
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType, parse_onnx_type
 
 #: Of whole numbers in one row (a shape, axes, sizes), at most so many go to another device by themselves.
 _MOST_NUMBERS = 64
@@ -167,3 +169,44 @@ def _copier(dtype: DType, runs_on: str, to: str) -> Callable[[Array | OrtArray],
         return OrtArray(binding.get_outputs()[0], to)
 
     return copy
+
+
+# -- runs on them ---------------------------------------------------------------------------------------------
+
+
+def bound_runner(
+    session: Session, names: Sequence[str], types: Sequence[InputType], device: str, recover: feeds.Recover
+) -> Run:
+    """A function from arrays, on the device or numpy's, to arrays on the device; an empty name is a hole.
+
+    Inputs and outputs are bound, and nothing goes through numpy. Each run has a binding of its own, so that threads do
+    not meet in one, and results of every size are new values.
+    """
+    outputs = onnxruntime_api.output_types(session)
+    for name, text in outputs:
+        if not isinstance(parse_onnx_type(text), TensorType):
+            raise feeds.NoConversion(f"'{name}' is a {text}, which lies on the CPU alone")
+    output_names = [name for name, _ in outputs]
+    taken = {meta.name for meta in session.inputs_meta}
+    plan = [(name, k, feeds.value_converter(types[k])) for k, name in enumerate(names) if name in taken]
+    place = onnxruntime_api.device(*read_device(device))
+    options = onnxruntime_api.quiet_run_options()
+    waits = device != "cpu"
+
+    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+        try:
+            binding = onnxruntime_api.new_binding(session)
+            for name, k, make in plan:
+                given: Any = inputs[k]
+                value = ort_array(given).value if isinstance(given, DeviceArray) else make(given)
+                binding.bind_ortvalue_input(name, value)
+            for name in output_names:
+                binding.bind_output(name, place)
+            if waits:
+                binding.synchronize_inputs()
+            session.run_with_iobinding(binding, options)
+            return [cast(RunValue, OrtArray(each, device)) for each in binding.get_outputs()]
+        except Exception as error:
+            return recover(error, inputs)
+
+    return run

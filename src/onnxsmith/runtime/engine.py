@@ -20,7 +20,7 @@ from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once
-from onnxsmith.runtime.bound import bound_runner
+from onnxsmith.runtime.device_arrays import bound_runner
 from onnxsmith.runtime.facts.fact import CheckAtOnce, facts_of
 from onnxsmith.runtime.failure import (
     NoReference,

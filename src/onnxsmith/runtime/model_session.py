@@ -23,7 +23,7 @@ from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.graphs.soundness import newer_opset_of
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
-from onnxsmith.runtime.bound import bound_runner
+from onnxsmith.runtime.device_arrays import bound_runner
 from onnxsmith.runtime.failure import (
     FailedNode,
     NoReference,
