@@ -308,8 +308,12 @@ class Model:
         if (calls := self._made_calls) is not None:
             if kwargs and len(args) + len(kwargs) == len(calls.names):
                 values = (*args, *map(kwargs.get, calls.names[len(args) :]))
-            if are_arrays(map(type, values)) and (values is not args or not kwargs):
+            if values is args and kwargs:  # names that are no inputs, or too few
+                pass
+            elif are_arrays(map(type, values)):
                 run = calls.known.find((CHOICE.get(), *map(form_of, values)))
+            elif (found := calls.find_tensors(values)) is not None:
+                run, values = found
         if run is None:
             run, values = self._prepared(args, kwargs)
         outputs = run(values)
@@ -323,7 +327,10 @@ class Model:
         except NotRunnableError as error:
             raise model.explanations.explain(error, feeds) from error.__cause__
         if any(gives_tensors(each) for each in (*args, *kwargs.values())):
-            return lambda feeds: model_runtime().as_tensors(run(feeds)), feeds
+            as_tensors = model_runtime().as_tensors
+            if model is self:
+                self._calls.learn_tensors(args, kwargs, feeds, lambda feeds: as_tensors(run(feeds)))
+            return lambda feeds: as_tensors(run(feeds)), feeds
         if model is self:
             self._calls.learn(args, kwargs, feeds, run)
         return run, feeds

@@ -17,7 +17,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
-from onnxsmith.graphs.model_runtime import Explain
+from onnxsmith.graphs.model_runtime import Explain, model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
@@ -28,6 +28,11 @@ _MOST_FORMS = 256
 
 #: What decides whether a model takes an array.
 form_of: Callable[[Any], tuple[np.dtype[Any], tuple[int, ...]]] = operator.attrgetter("dtype", "shape")
+
+
+def placed_form_of(array: Any) -> tuple[np.dtype[Any], tuple[int, ...], str | None]:
+    """What decides whether a model takes an array behind a tensor, and where it runs then."""
+    return array.dtype, array.shape, array.device if isinstance(array, DeviceArray) else None
 
 
 class ModelCalls:
@@ -50,15 +55,42 @@ class ModelCalls:
         """The names of all inputs, in the order of a call."""
         return [*self.names, *(port.name for port in self.optional)]
 
+    def find_tensors(self, values: Sequence[Any]) -> tuple[Run, Sequence[Any]] | None:
+        """The session of a call on tensors, or arrays of other libraries, whose forms are known, and their arrays."""
+        arrays = model_runtime().arrays_behind(values)
+        run = None if arrays is None else self.known.find((CHOICE.get(), *map(placed_form_of, arrays)))
+        return None if run is None or arrays is None else (run, arrays)
+
+    def learn_tensors(
+        self, given: tuple[Any, ...], named: Mapping[str, Any], feeds: Sequence[Any], run: Run
+    ) -> None:
+        """Enter a call on tensors that was accepted, if all of its arguments are inputs as they are."""
+        values = self._in_order(given, named, feeds)
+        arrays = None if values is None else model_runtime().arrays_behind(values)
+        if arrays is not None and all(
+            form_of(array) == form_of(feed) and array.dtype.isnative and not array.dtype.hasobject
+            for array, feed in zip(arrays, feeds, strict=True)
+        ):
+            self.known.put((CHOICE.get(), *map(placed_form_of, arrays)), run)
+
+    def _in_order(
+        self, given: tuple[Any, ...], named: Mapping[str, Any], feeds: Sequence[Any]
+    ) -> tuple[Any, ...] | None:
+        """All arguments in the order of the inputs; None if they are not exactly those that must be given."""
+        if len(given) + len(named) != len(feeds) or len(feeds) != len(self.names):
+            return None
+        return (*given, *(named[name] for name in self.names[len(given) :]))
+
     def learn(self, given: tuple[Any, ...], named: Mapping[str, Any], feeds: Sequence[Any], run: Run) -> None:
         """Enter a call that was accepted, if all of its arguments are arrays that are inputs as they are."""
-        left = self.names[len(given) :]
-        if len(given) + len(named) != len(feeds) or len(feeds) != len(self.names):
-            return
-        values = (*given, *(named[name] for name in left))
-        if are_arrays(map(type, values)) and all(
-            value is feed and value.dtype.isnative and not value.dtype.hasobject
-            for value, feed in zip(values, feeds, strict=True)
+        values = self._in_order(given, named, feeds)
+        if (
+            values is not None
+            and are_arrays(map(type, values))
+            and all(
+                value is feed and value.dtype.isnative and not value.dtype.hasobject
+                for value, feed in zip(values, feeds, strict=True)
+            )
         ):
             self.known.put((CHOICE.get(), *map(form_of, values)), run)
 

@@ -57,6 +57,10 @@ class ModelRuntime(Protocol):
         """
         ...
 
+    def arrays_behind(self, values: Sequence[Any]) -> list[Any] | None:
+        """The arrays of tensors and of other libraries' arrays, where they lie; None if any value is something else."""
+        ...
+
     def as_tensors(self, outputs: Sequence[RunValue]) -> list[Any]:
         """The outputs of a run as tensors, where they are tensors."""
         ...

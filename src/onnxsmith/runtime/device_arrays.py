@@ -15,7 +15,7 @@ from onnxsmith.graphs.run_values import Array, Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import feeds, onnxruntime_api
 from onnxsmith.runtime.devices import CPU, Device, check_there, read_device, settings_on
-from onnxsmith.runtime.onnxruntime_api import OrtValue, Session
+from onnxsmith.runtime.onnxruntime_api import OrtValue, Session, title
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.single_node import InputType
 from onnxsmith.schema.foreign_arrays import ELEMENT_CODES, DeviceArray, ForeignDeviceArray, tensor_of
@@ -84,7 +84,18 @@ def ort_array(array: DeviceArray) -> OrtArray:
     is_bool = (tensor.code, tensor.bits) == ELEMENT_CODES[DType.BOOL]
     if is_bool:  # ONNX Runtime takes these as bytes that are marked
         tensor.code = ELEMENT_CODES[DType.UINT8][0]
-    return OrtArray(make(capsule, is_bool), array.device)
+    try:
+        return OrtArray(make(capsule, is_bool), array.device)
+    except RuntimeError as error:
+        raise DeviceError(
+            f"a tensor of the type {_spelling(array)} on {array.device} cannot come in: {title()} takes none",
+            help="copy it to the CPU first",
+        ) from error
+
+
+def _spelling(array: DeviceArray) -> str:
+    dtype = DType.from_numpy(array.dtype)
+    return str(array.dtype) if dtype is None else dtype.spelling
 
 
 def moved(array: Array | DeviceArray, device: Device) -> OrtArray:
@@ -166,7 +177,7 @@ def _copier(dtype: DType, runs_on: str, to: str) -> Callable[[Array | OrtArray],
         if runs_on != "cpu":
             binding.synchronize_inputs()
         session.run_with_iobinding(binding, options)
-        return OrtArray(binding.get_outputs()[0], to)
+        return OrtArray(onnxruntime_api.results_of(binding)[0], to)
 
     return copy
 
@@ -184,7 +195,8 @@ def bound_runner(
     """
     outputs = onnxruntime_api.output_types(session)
     for name, text in outputs:
-        if not isinstance(parse_onnx_type(text), TensorType):
+        kind = parse_onnx_type(text)
+        if not isinstance(kind, TensorType) or kind.dtype is DType.STRING:
             raise feeds.NoConversion(f"'{name}' is a {text}, which lies on the CPU alone")
     output_names = [name for name, _ in outputs]
     taken = {meta.name for meta in session.inputs_meta}
@@ -205,7 +217,7 @@ def bound_runner(
             if waits:
                 binding.synchronize_inputs()
             session.run_with_iobinding(binding, options)
-            return [cast(RunValue, OrtArray(each, device)) for each in binding.get_outputs()]
+            return [cast(RunValue, OrtArray(each, device)) for each in onnxruntime_api.results_of(binding)]
         except Exception as error:
             return recover(error, inputs)
 

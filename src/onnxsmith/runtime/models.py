@@ -25,7 +25,7 @@ from onnxsmith.runtime.facts.fact import ByOperator, facts_of
 from onnxsmith.runtime.isolated import isolated_session
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.opening import weight_reader
-from onnxsmith.runtime.tensor import as_tensor
+from onnxsmith.runtime.tensor import arrays_behind, as_tensor
 
 
 class Sessions:
@@ -53,6 +53,9 @@ class Sessions:
                 )
             return staying_on(found)
         return None if device is None else computing_on(device)
+
+    def arrays_behind(self, values: Sequence[Any]) -> list[Any] | None:
+        return arrays_behind(values)
 
     def as_tensors(self, outputs: Sequence[RunValue]) -> list[Any]:
         return [as_tensor(each) for each in outputs]

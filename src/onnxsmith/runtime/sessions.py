@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.call_cache import are_arrays
+from onnxsmith.core.call_cache import CallCache, are_arrays
 from onnxsmith.core.operands import is_static
 from onnxsmith.diagnostics import described_type, did_you_mean, hide_own_frames
 from onnxsmith.errors import (
@@ -29,7 +29,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs import model_inputs, trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
-from onnxsmith.graphs.model_calls import form_of, gives_tensors
+from onnxsmith.graphs.model_calls import form_of, gives_tensors, placed_form_of
 from onnxsmith.graphs.run_values import Array
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.device_arrays import OrtArray, copied, device_of, ort_array
@@ -38,13 +38,15 @@ from onnxsmith.runtime.feeds import NATIVE, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
 from onnxsmith.runtime.settings import Scope
-from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
 _MOST_SMALL = 1024
+#: How many forms of a call are known.
+_MOST_FORMS = 256
 #: How the output that follows an input is named: what in the name of the input stands for what in its own.
 _PAIRS = (("past_key_values", "present"), ("past", "present"), ("_in", "_out"))
 
@@ -144,7 +146,8 @@ class Session:
         self._tensor_place = onnxruntime_api.device(*self._device)
         #: Where outputs go that are given as arrays of numpy; a buffer that is used again stays on its device.
         self._array_place = self._tensor_place if reuse else onnxruntime_api.device(*CPU)
-        self._known: set[Any] = set()
+        #: The forms of arguments that calls were accepted with.
+        self._known: CallCache[bool] = CallCache(_MOST_FORMS)
         self._lock = threading.Lock()
         self._begin(first)
 
@@ -166,9 +169,11 @@ class Session:
             name: copied(value, self._device).value for name, value in values.items() if name not in fixed
         }
         self._current = 0
-        #: Buffers of small results of fixed size, for each set of the state: results are copies of them.
+        #: Buffers on the CPU of small results of fixed size, for each set of the state: results are copies of them.
+        #: Results that other devices compute may be asked for there.
+        small = self._outputs if self._device == CPU else ()
         self._small: list[dict[str, OrtValue]] = [
-            {name: made for name in self._outputs if (made := _buffer(ports[name].type)) is not None}
+            {name: made for name in small if (made := _buffer(ports[name].type)) is not None}
             for _ in range(2)
         ]
         #: The outputs that each run makes anew.
@@ -234,8 +239,13 @@ class Session:
         try:
             self._take()
             try:
-                if not kwargs and are_arrays(map(type, args)) and tuple(map(form_of, args)) in self._known:
-                    return self._run(args, wants_tensors=False)
+                if not kwargs:
+                    if are_arrays(map(type, args)):
+                        if self._known.find(tuple(map(form_of, args))):
+                            return self._run(args, wants_tensors=False)
+                    elif (arrays := arrays_behind(args)) is not None:
+                        if self._known.find(tuple(map(placed_form_of, arrays))):
+                            return self._run(arrays, wants_tensors=True)
                 values, wants_tensors = self._arrays(args, kwargs)
                 return self._run(values, wants_tensors=wants_tensors)
             finally:
@@ -259,13 +269,18 @@ class Session:
                 f"the session is on the device {self._device}, and was given a tensor on {found}",
                 help=f'x.to_device("{self._device}")',
             )
-        if (
-            not kwargs
-            and are_arrays(map(type, args))
-            and all(a is b for a, b in zip(args, feeds, strict=True))
-        ):
-            self._known.add(tuple(map(form_of, args)))
+        if not kwargs:
+            self._learn(args, feeds)
         return feeds, wants_tensors
+
+    def _learn(self, args: tuple[Any, ...], feeds: Sequence[Any]) -> None:
+        """Note the forms of the arguments of an accepted call, if they are inputs as they are."""
+        if are_arrays(map(type, args)):
+            if all(a is b for a, b in zip(args, feeds, strict=True)):
+                self._known.put(tuple(map(form_of, args)), True)
+        elif (arrays := arrays_behind(args)) is not None:
+            if all(form_of(a) == form_of(b) and a.dtype.isnative for a, b in zip(arrays, feeds, strict=True)):
+                self._known.put(tuple(map(placed_form_of, arrays)), True)
 
     def _run(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
         binding = self._bindings[self._current]
@@ -294,7 +309,7 @@ class Session:
         if len(small) == len(self._outputs) and not self._moving:
             kept = [self._copied(small[name], wants_tensors=wants_tensors) for name in self._outputs]
         else:
-            results = dict(zip(self._order, binding.get_outputs(), strict=True))
+            results = dict(zip(self._order, onnxruntime_api.results_of(binding), strict=True))
             self._moving = {name: results[self._pairs[name]] for name in self._moving}
             kept = [
                 self._copied(small[name], wants_tensors=wants_tensors)
@@ -313,7 +328,7 @@ class Session:
     def _copied(self, buffer: OrtValue, *, wants_tensors: bool) -> Any:
         """A small result, copied out of its buffer on the CPU."""
         array = cast(Array, buffer.numpy()).copy()
-        return EagerTensor(array).to_device(str(self._device)) if wants_tensors else array
+        return EagerTensor(array) if wants_tensors else array
 
     @property
     def device(self) -> str:

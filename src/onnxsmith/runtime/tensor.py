@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,7 +13,14 @@ from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeValueError, InputTypeError, boundary
 from onnxsmith.runtime.device_arrays import OrtArray, capsule_of, moved, ort_array
 from onnxsmith.runtime.devices import CPU, read_device
-from onnxsmith.schema.foreign_arrays import DEVICE_NAMES, DeviceArray
+from onnxsmith.schema.foreign_arrays import (
+    DEVICE_NAMES,
+    DeviceArray,
+    UnreadableArray,
+    array_on_device,
+    is_foreign,
+    read_foreign,
+)
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.annotations import read_dtype
@@ -178,6 +185,25 @@ def as_tensor(value: Any) -> Any:
     return value
 
 
+def arrays_behind(values: Iterable[Any]) -> list[Any] | None:
+    """The arrays of tensors and of other libraries' arrays, where they lie; None if any value is something else."""
+    arrays: list[Any] = []
+    for value in values:
+        if value.__class__ is EagerTensor:
+            arrays.append(value.array)
+        elif value.__class__ is np.ndarray:
+            arrays.append(value)
+        elif is_foreign(value):
+            try:
+                array = read_foreign(value)
+            except UnreadableArray:
+                return None  # whoever binds the call says which input it is
+            arrays.append(ort_array(array) if isinstance(array, DeviceArray) else array)
+        else:
+            return None
+    return arrays
+
+
 def adopted(value: Any, place: Place) -> EagerTensor:
     """The tensor over the memory of another library's array, on the device where it lies."""
     array: Any = given_array(value, None, place)
@@ -203,5 +229,9 @@ def tensor(value: Any, dtype: Any = None) -> EagerTensor:
         raise InputTypeError(
             f"{dtype!r} is no element type", help="write FLOAT, FLOAT.dtype or a numpy dtype"
         )
-    array = given_array(value, wanted, Place("tensor", "its value", ("input", 0)))
+    place = Place("tensor", "its value", ("input", 0))
+    if array_on_device(value) is not None or is_foreign(value):
+        given = adopted(value, place)
+        return given if wanted in (None, given.dtype) else cast(EagerTensor, given.astype(wanted))
+    array = given_array(value, wanted, place)
     return EagerTensor(array if wanted is None else array.astype(wanted.numpy, copy=False))
