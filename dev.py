@@ -441,6 +441,21 @@ def bench(arguments: list[str]) -> int:
     return run(PYTHON, "-m", "benchmarks", *arguments)
 
 
+def gpu(arguments: list[str]) -> int:
+    """Run the law, tests and benchmarks of devices on CUDA, and write the figures: [PART ...] [--output FILE]."""
+    if (
+        shutil.which("nvidia-smi") is None
+        or subprocess.call(["nvidia-smi", "-L"], stdout=subprocess.DEVNULL) != 0
+    ):
+        fail("there is no GPU here that CUDA can use")
+    has_cuda = "import torch, onnxruntime; assert 'CUDAExecutionProvider' in onnxruntime.get_available_providers()"
+    if subprocess.call([sys.executable, "-c", has_cuda], stderr=subprocess.DEVNULL) == 0:
+        return run(sys.executable, "-m", "tools.gpu", *arguments)
+    needed, tools = requirements(("pytest", "torch"))
+    on_gpu = [re.sub(r"^onnxruntime\b", "onnxruntime-gpu", each) for each in needed]
+    return run(ensure_beside("gpu", [*on_gpu, *tools]), "-m", "tools.gpu", *arguments)
+
+
 def laws(arguments: list[str]) -> int:
     """Hold eager = jit = model on every operator, or other laws: [NAME ... | all] [--seed N] [--draws N]."""
     ensure({"dev"})
@@ -523,6 +538,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "docs": docs,
     "pages": pages,
     "bench": bench,
+    "gpu": gpu,
     "pictures": pictures,
     "laws": laws,
     "mutants": mutants,
@@ -535,7 +551,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
 
 #: Tasks that need no environment, and those that read their own arguments or have an environment beside the usual one.
 BARE_TASKS = ("layers", "sizes", "any", "code", "english")
-OTHER_TASKS = ("oldest", "python", "check")
+OTHER_TASKS = ("oldest", "python", "check", "gpu")
 
 
 def may_ask(name: str) -> bool:

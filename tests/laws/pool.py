@@ -72,16 +72,17 @@ class Worker:
 class Pool:
     """Several workers, one for each thread that asks."""
 
-    def __init__(self, jobs: int, seconds: float = SECONDS) -> None:
+    def __init__(self, jobs: int, seconds: float = SECONDS, module: str = "tests.laws.worker") -> None:
         self._jobs = jobs
         self._seconds = seconds
+        self._module = module
         self._mine = threading.local()
         self._workers: list[Worker] = []
 
     def worker(self) -> Worker:
         """The worker of this thread."""
         if not hasattr(self._mine, "worker"):
-            self._mine.worker = Worker(self._seconds)
+            self._mine.worker = Worker(self._seconds, self._module)
             self._workers.append(self._mine.worker)
         return self._mine.worker
 

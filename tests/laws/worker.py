@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import resource
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,16 +20,16 @@ from tests.laws.case import Case
 from tests.laws.contexts import Inexpressible
 from tests.laws.messages import answer_stream, questions, send
 from tests.laws.outcome import BARE, Outcome, difference
-from tests.laws.roads import ROADS, WITNESSES, BareEnd, BareError
+from tests.laws.roads import ROADS, WITNESSES, BareEnd, BareError, Road
 
 MEMORY = 6 << 30
 
 
-def take(case: Case, road: str) -> Outcome:
+def take(case: Case, road: Road) -> Outcome:
     """What comes of a case on a road."""
     given = pickle.loads(pickle.dumps(case.inputs))  # a road that writes into them must not disturb the next
     try:
-        values = tuple(map(_plain, {**ROADS, **WITNESSES}[road](replace(case, inputs=given))))
+        values = tuple(map(_plain, road(replace(case, inputs=given))))
     except Inexpressible as reason:
         return Outcome("inexpressible", text=str(reason))
     except BareError as error:
@@ -55,13 +56,21 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
+    answer({**ROADS, **WITNESSES})
+
+
+def answer(roads: Mapping[str, Road], after: Callable[[Outcome], object] | None = None) -> None:
+    """Take cases along roads until there is nothing more to read; `after` is called before an outcome is sent."""
     answers = answer_stream()
     send(answers, "ready")
     for question in questions():
         assert isinstance(question, tuple)
-        case, roads = question
-        for road in roads:
-            send(answers, take(case, road))
+        case, names = question
+        for name in names:
+            outcome = take(case, roads[name])
+            if after is not None:
+                after(outcome)
+            send(answers, outcome)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Sessions that are held: what calls give, state in two sets of buffers, and what is refused."""
+"""Sessions that are held: what calls give, state in two sets of buffers, and what is refused.
+
+They run on the device that ONNXSMITH_TEST_DEVICE names, and on the CPU without it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import copy
 import gc
 import pickle
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -22,8 +26,17 @@ from onnxsmith.errors import (
     SessionStateError,
 )
 from onnxsmith.grad import adam, initial_state, losses, training_step
+from onnxsmith.runtime import using
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.value_types import SequenceType
+from tests.chosen_device import DEVICE
+
+
+@pytest.fixture(autouse=True)
+def on_the_chosen_device() -> Iterator[None]:
+    """Models without a device of their own open their sessions there."""
+    with using(device=str(DEVICE)):
+        yield
 
 
 def f32(*values: float) -> np.ndarray:
@@ -314,8 +327,8 @@ def test_two_threads_do_not_meet_in_one_session() -> None:
 
 def test_what_a_session_is() -> None:
     session = total().session(state={"sum": f32(0, 0)})
-    assert repr(session) == "Session(x) -> before, state sum, on cpu"
-    assert session.device == "cpu"
+    assert repr(session) == f"Session(x) -> before, state sum, on {DEVICE}"
+    assert session.device == str(DEVICE)
     for attempt in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError, match=r"send the model and session\.state"):
             attempt(session)

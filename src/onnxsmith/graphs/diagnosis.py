@@ -22,6 +22,7 @@ from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.rewriting.scopes import all_graphs, required_inputs
+from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span
 from onnxsmith.types.annotations import type_of_example
@@ -130,6 +131,10 @@ def _known(value: Any, declared: AnyValueType) -> Known:
     """The facts of an input; of one that is absent or an empty list, those that the model declares."""
     if value is None or (value.__class__ is list and len(value) == 0):
         return Known(declared)
-    kind = declared if isinstance(declared, OptionalType) else type_of_example(value)
+    there = array_on_device(value)
+    if isinstance(declared, OptionalType):
+        kind: AnyValueType = declared
+    else:
+        kind = type_of_example(value) if there is None else there.type
     is_small = isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).size <= _LARGEST_CONTENT
     return Known(kind, cast("np.ndarray[Any, Any]", value) if is_small else None)

@@ -48,7 +48,7 @@ def settings_on(device: Device, settings: Settings | None = None) -> Settings:
     settings = settings or current()
     if settings.stays_on == str(device):
         return settings
-    is_chosen = settings.device == str(device) and device != CPU
+    is_chosen = settings.device == str(device)  # some providers compute on memory of the CPU
     providers = settings.providers if is_chosen else provider_of_device(str(device))
     return replace(settings, providers=providers, stays_on=str(device))
 

@@ -37,7 +37,7 @@ from onnxsmith.runtime.devices import CPU, check_there, read_device, settings_on
 from onnxsmith.runtime.feeds import NATIVE, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
-from onnxsmith.runtime.settings import Scope
+from onnxsmith.runtime.settings import Scope, current
 from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
@@ -119,7 +119,8 @@ class Session:
         reuse: bool = False,
     ) -> None:
         model = model_of(model, "session")
-        self._device = check_there(read_device(model.device if device is None else device))
+        chosen = device or model._device or current().device  # pyright: ignore[reportPrivateUsage]  # as a call of the model does
+        self._device = check_there(read_device(chosen))
         self._model = model
         self._reuse = reuse
         first = _checked_mapping("state", state)
