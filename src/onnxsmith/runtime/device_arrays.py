@@ -75,22 +75,34 @@ def ort_array(array: DeviceArray) -> OrtArray:
     """An array on a device as ONNX Runtime has it; that of another library over the same memory."""
     if isinstance(array, OrtArray):
         return array
-    check_there(read_device(array.device))
-    make = getattr(onnxruntime_api.compiled().OrtValue, "from_dlpack", None)
-    if make is None:
-        raise DeviceError(f"a tensor of another library on {array.device} cannot come in", help=_TOO_OLD)
-    capsule = cast(ForeignDeviceArray, array).capsule
-    tensor = tensor_of(capsule)
-    is_bool = (tensor.code, tensor.bits) == ELEMENT_CODES[DType.BOOL]
+    foreign = cast(ForeignDeviceArray, array)
+    if foreign.adopted is None:
+        foreign.adopted = _adopted(foreign)
+    return cast(OrtArray, foreign.adopted)
+
+
+def _adopted(array: ForeignDeviceArray) -> OrtArray:
+    take = _taker(array.device)
+    is_bool = array.dtype == np.bool_
     if is_bool:  # ONNX Runtime takes these as bytes that are marked
-        tensor.code = ELEMENT_CODES[DType.UINT8][0]
+        tensor_of(array.capsule).code = ELEMENT_CODES[DType.UINT8][0]
     try:
-        return OrtArray(make(capsule, is_bool), array.device)
+        return OrtArray(take(array.capsule, is_bool), array.device)
     except RuntimeError as error:
         raise DeviceError(
             f"a tensor of the type {_spelling(array)} on {array.device} cannot come in: {title()} takes none",
             help="copy it to the CPU first",
         ) from error
+
+
+@functools.lru_cache(maxsize=64)
+def _taker(device: str) -> Callable[[object, bool], OrtValue]:
+    """ONNX Runtime's function that takes a capsule of a device, and whether its bytes are truth values."""
+    check_there(read_device(device))
+    make = getattr(onnxruntime_api.compiled().OrtValue, "from_dlpack", None)
+    if make is None:
+        raise DeviceError(f"a tensor of another library on {device} cannot come in", help=_TOO_OLD)
+    return make
 
 
 def _spelling(array: DeviceArray) -> str:
@@ -165,7 +177,13 @@ def _copier(dtype: DType, runs_on: str, to: str) -> Callable[[Array | OrtArray],
         graph, opset_imports=[helper.make_opsetid("", version)], ir_version=10
     )
     settings = settings_on(read_device(runs_on))
-    session = make_session(SessionModel(model), settings, threads=1)
+    try:
+        session = make_session(SessionModel(model), settings, threads=1)
+    except Exception as error:  # ONNX Runtime's own classes: it has no kernel there
+        raise DeviceError(
+            f"a tensor of the type {dtype.spelling} cannot be copied to or from the device {runs_on}",
+            help="cast it on the device where it is to a type of eight bits or more",
+        ) from error
     make = feeds.value_converter(dtype)
     place, options = onnxruntime_api.device(*read_device(to)), onnxruntime_api.quiet_run_options()
 

@@ -33,7 +33,7 @@ from onnxsmith.runtime.feeds import Recover, Run, runner_over
 from onnxsmith.runtime.kernels_in_python import Kernel, failed_kernel, kernel_of
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
-from onnxsmith.runtime.retelling import open_as_it_can
+from onnxsmith.runtime.retelling import in_definitions_for, open_as_it_can
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current, usable_cores
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
@@ -285,7 +285,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
         is_one_node = form is model and not has_bodies
         operators = {operator} if is_one_node else operators_of(form.proto)
         return open_session(
-            form,
+            in_definitions_for(form, settings),
             settings,
             threads=threads,
             optimize=False,

@@ -42,7 +42,7 @@ from onnxsmith.graphs.run_values import Array
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api, plug_ins
 from onnxsmith.runtime.adapting import Checks, Refused, adapt
-from onnxsmith.runtime.facts.fact import CPU, facts_of
+from onnxsmith.runtime.facts.fact import CPU, CUDA, facts_of
 from onnxsmith.runtime.onnxruntime_api import OrtValue, SessionChoices
 from onnxsmith.runtime.providers import entry_of, session_providers
 from onnxsmith.runtime.settings import Settings
@@ -160,11 +160,14 @@ def open_session(
     model = _with_all_outputs(
         model, operators
     )  # before the facts are met: what they emit has the same outputs
-    if is_on_cpu(settings):
+    provider = known_provider(settings)
+    if provider is not None:
         checks: Checks = "before" if is_checked else "in the graph"
         version = onnxruntime_api.version()
-        if _BRANCH in operators or any(facts_of(each, version) for each in operators):
-            result = adapt(model.proto, version, weight_reader(model), checks=checks, is_kept=is_kept)
+        if _BRANCH in operators or any(facts_of(each, version, provider) for each in operators):
+            result = adapt(
+                model.proto, version, weight_reader(model), provider, checks=checks, is_kept=is_kept
+            )
             if result.edits:
                 model, edits = replace(model, proto=result.model), edits + result.edits
                 operators = operators_of(model.proto)
@@ -249,9 +252,10 @@ def _with_own_functions(model: SessionModel) -> tuple[SessionModel, tuple[Edit, 
     return replace(model, proto=proto), tuple(edits)
 
 
-def is_on_cpu(settings: Settings) -> bool:
-    """True if the facts about the CPU's kernels apply: no other provider was chosen."""
-    return all(name == CPU for name, _ in settings.providers)
+def known_provider(settings: Settings) -> str | None:
+    """The provider whose facts apply: the CPU's, or CUDA's; None where others were chosen, of which nothing is known."""
+    names = {name for name, _ in settings.providers} - {CPU}
+    return CPU if not names else CUDA if names == {CUDA} else None
 
 
 def make_session(model: SessionModel, settings: Settings, *, threads: int) -> onnxruntime_api.Session:

@@ -24,11 +24,13 @@ from onnxsmith.runtime.adapting import Refused, guarded
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.runtime.later_definitions import in_later_definitions
-from onnxsmith.runtime.opening import Opened, open_session
+from onnxsmith.runtime.facts.fact import CPU
+from onnxsmith.runtime.opening import Opened, known_provider, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, parameter_at
+from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
 
 #: Makes a session of a model; raises Refused, or what ONNX Runtime raises.
 Opener: TypeAlias = Callable[[SessionModel], Opened]
@@ -44,8 +46,25 @@ def opener(
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
     threads = threads or threads_for(settings)
     return lambda model: open_session(
-        model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept, profiling=profiling
+        in_definitions_for(model, settings),
+        settings,
+        threads=threads,
+        optimize=settings.optimize,
+        is_kept=is_kept,
+        profiling=profiling,
     )
+
+
+def in_definitions_for(model: SessionModel, settings: Settings) -> SessionModel:
+    """The model in the earliest opset that means the same, for providers other than the CPU's.
+
+    These get kernels for new definitions late: CUDA's MaxPool is of opset 12 in ONNX Runtime 1.31, and one of opset 22
+    runs on the CPU, with copies there and back that take half of the time of a ResNet-50.
+    """
+    if known_provider(settings) == CPU:
+        return model
+    earlier = in_earliest_definitions(model.proto)
+    return model if earlier is None else replace(model, proto=earlier)
 
 
 def open_as_it_can(
@@ -226,11 +245,63 @@ def retold(
         return model
     if _missing(model, newest):
         return None
+    _lower_imports(model, newest)
+    return model
+
+
+def _lower_imports(model: onnx.ModelProto, newest: int) -> None:
     for imports, _ in _scopes(model):
         for entry in imports:
             if entry.domain in ("", "ai.onnx") and entry.version > newest:
                 entry.version = newest
-    return model
+
+
+#: No model is taken to an opset before this one: all providers have kernels of it, and the facts are met in its operators.
+_EARLIEST = 17
+
+
+def in_earliest_definitions(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """The model in the earliest opset in which all of its operators mean the same; None if that is its own."""
+    local = {(function.domain, function.name) for function in model.functions}
+    lowest, highest = _EARLIEST, 1
+    for imports, nodes in _scopes(model):
+        version = standard_version(imports, 1)
+        highest = max(highest, version)
+        for node in nodes:
+            if node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in local:
+                continue
+            op = registry.find("", node.op_type, version)
+            if op is None:
+                return None
+            lowest = max(lowest, range_of_meaning(op, (_use_of(node, op),))[0])
+    if lowest >= highest:
+        return None
+    earlier = copied(model)
+    _lower_imports(earlier, lowest)
+    _lower_ir_version(earlier)
+    return None if operators_on_other_types(earlier) else earlier
+
+
+def _use_of(node: onnx.NodeProto, op: OperatorDef) -> Use:
+    # A flag that is written out as its default means what it means without.
+    plain = {
+        each.name for each in node.attribute if each.type == onnx.AttributeProto.INT
+    } & op.attributes.keys()
+    plain = {
+        each.name
+        for each in node.attribute
+        if each.name in plain and op.attributes[each.name].default == each.i
+    }
+    return Use(
+        tuple(ANY_TYPE if name else None for name in node.input),
+        tuple(ANY_TYPE if name else None for name in node.output),
+        frozenset(each.name for each in node.attribute) - plain,
+        frozenset(
+            f"{each.name}={each.s.decode(errors='replace')}"
+            for each in node.attribute
+            if each.type == onnx.AttributeProto.STRING
+        ),
+    )
 
 
 def _missing(model: onnx.ModelProto, newest: int) -> set[str]:

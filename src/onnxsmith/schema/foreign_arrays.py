@@ -163,11 +163,18 @@ def read_foreign(value: object) -> np.ndarray[Any, Any] | DeviceArray:
 class ForeignDeviceArray(DeviceArray):
     """An array of another library on a device, as its capsule of the protocol says."""
 
-    __slots__ = ("capsule",)
+    __slots__ = ("adopted", "capsule")
 
     def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], device: str, capsule: object) -> None:
         super().__init__(dtype, shape, device)
         self.capsule = capsule
+        #: The array as the runtime has it, which takes a capsule once.
+        self.adopted: DeviceArray | None = None
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        if self.adopted is None:
+            raise NotImplementedError
+        return self.adopted.numpy()
 
 
 def _on_device(value: Any, kind: int, index: int) -> ForeignDeviceArray:

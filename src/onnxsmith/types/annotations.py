@@ -193,7 +193,9 @@ def read_attribute_annotation(annotation: Annotation) -> AttributeAnnotation | N
 def type_of_example(example: ExampleValue, where: str = "example") -> AnyValueType:
     """The type of an example value: an array's dtype and shape, a list's common element type."""
     own = getattr(example, "type", None)
-    if isinstance(own, TensorType):  # of a tensor, or of an array on a device, whose elements are not read here
+    if isinstance(
+        own, TensorType
+    ):  # of a tensor, or of an array on a device, whose elements are not read here
         return own
     if isinstance(example, dict) and example:
         return _type_of_map(example)

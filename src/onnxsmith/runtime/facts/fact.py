@@ -19,6 +19,7 @@ from onnxsmith.registry import Registry
 from onnxsmith.types.dtypes import DType
 
 CPU = "CPUExecutionProvider"
+CUDA = "CUDAExecutionProvider"
 
 
 class Requirement(NamedTuple):
@@ -106,6 +107,7 @@ class Fact:
     until: int | None = None
     #: The element types of the first input that it concerns; None for all.
     dtypes: frozenset[DType] | None = None
+    #: Whose kernels show it.
     provider: str = CPU
     #: The first version of the engine that shows it, and the last; None while every later one is taken to.
     first: str = "1.20"
@@ -246,6 +248,10 @@ def _keys() -> Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]:
 
 @functools.cache
 def facts_of(operator: tuple[str, str], version: tuple[int, ...], provider: str = CPU) -> Sequence[Fact]:
-    """The facts of an operator that a version of ONNX Runtime shows on a provider."""
+    """The facts of an operator that a version of ONNX Runtime shows on a provider.
+
+    Those of the CPU hold wherever one of its kernels may run: for what another provider has no kernel for, and that is
+    decided when the session is made. Most faults at edges (sizes of 0, indices, integers) are shown by CUDA's kernels, too.
+    """
     facts = [each for key in _keys().get(operator, ()) for each in FACTS[key]]
-    return [each for each in facts if each.provider == provider and each.holds_for(version)]
+    return [each for each in facts if each.provider in (CPU, provider) and each.holds_for(version)]
