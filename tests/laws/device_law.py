@@ -231,6 +231,7 @@ def run(
             last, wrong = now, sum(len(one.wrong) for one in judged)
             print(f"{len(judged)} of {len(cases)} cases, {wrong} findings, {now - begun:.0f} s", flush=True)
         if limit is not None and now - begun > limit:
+            print(f"ended after {len(judged)} of {len(cases)} cases", flush=True)
             break
     return judged
 

@@ -29,6 +29,7 @@ MODULES: dict[str, str] = {
     "isomorphic": "tests.graphs.isomorphic_law",
     "rebuild": "tests.decompile.rebuild_law",
     "reference-kernels": "tests.runtime.reference_law",
+    "sessions": "tests.runtime.session_law",
     "wrong-kinds": "tests.errors.wrong_kinds",
     "labels": "tests.sklearn.label_law",
     "letter-case": "tests.runtime.facts.letter_case_law",

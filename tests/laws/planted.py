@@ -311,6 +311,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "scores that are too small for a number are compared after they became 0",
         ),
     ),
+    "sessions": (
+        Fault(
+            "runtime/sessions.py",
+            "self._bindings = [self._bound(old, 1 - old) for old in range(2)]",
+            "self._bindings = [self._bound(old, old) for old in range(2)]",
+            "state is written where it is read, and has one set of buffers",
+        ),
+        Fault(
+            "runtime/sessions.py",
+            "numpy().copy() for name in self._pairs}",
+            "numpy() for name in self._pairs}",
+            "the state that is read is memory that later runs write to",
+        ),
+        Fault(
+            "runtime/device_arrays.py",
+            "feeds.filled_value(array.numpy() if isinstance(array, OrtArray) else array, dtype)",
+            "feeds.value_converter(dtype)(array.numpy() if isinstance(array, OrtArray) else array)",
+            "the first state is the memory of the caller's arrays",
+        ),
+    ),
     "letter-case": (
         Fault(
             "runtime/facts/letter_case.py",

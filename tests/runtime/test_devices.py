@@ -13,9 +13,17 @@ import numpy as np
 import pytest
 
 import onnxsmith
+import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, script, tensor, trace
 from onnxsmith import opset25 as op
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, DeviceError, InputTypeError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    DeviceError,
+    InputTypeError,
+    MutationError,
+)
+from onnxsmith.grad import grad, jvp, value_and_grad
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.runtime.device_arrays import OrtArray, device_of, moved
 from onnxsmith.runtime.devices import CPU, Device, read_device
@@ -63,6 +71,23 @@ def mixed(x: FLOAT["N"]):
     return total - x
 
 
+@script
+def halved(x: FLOAT["N"]):
+    return op.ReduceSum(x * 0.5, keepdims=0)
+
+
+def looped(x):
+    total = x * 0
+    for k in range(len(x)):
+        total[k] = x[k] if x[k] > 0 else total[k - 1]
+    return total
+
+
+def flat(pair: tuple[object, object]) -> tuple[object, ...]:
+    value, gradient = pair
+    return value, gradient
+
+
 PROGRAMS = {
     "one operator": lambda x: op.Relu(x),
     "python's operators": lambda x: (tensor(x) * 0.5 + 1) / (tensor(x) - 0.5),
@@ -75,6 +100,19 @@ PROGRAMS = {
     "a model": trace(lambda x: op.Softmax(x, axis=0) - x, FLOAT["N"]),
     "a script": mixed,
     "a jitted script": onnxsmith.jit(mixed),
+    "a gradient": grad(lambda x: op.ReduceSum(x * x, keepdims=0)),
+    "a value and its gradient": lambda x: flat(value_and_grad(op.ReduceMax)(x)),
+    "the gradient of a model": grad(trace(lambda x: op.ReduceMean(x * x, keepdims=0), FLOAT["N"])),
+    "the gradient of a script": grad(halved),
+    "the gradient of numpy code": grad(xp.jit(lambda x: np.sum(x * x))),
+    "the gradient with a number": lambda x: grad(lambda a, k: op.ReduceSum(a * k, keepdims=0))(x, 2.0),
+    "a tangent": lambda x: jvp(lambda a: a * a)(x, tangent=x)[1],
+    "jitted numpy code": xp.jit(lambda x: np.where(np.isnan(x), 0.0, x)[::-1].cumsum()),
+    "jitted numpy code of a number": xp.jit(lambda x: x.argmax()),
+    "jitted numpy code of several results": lambda x: tuple(
+        xp.jit(lambda a: {"a": a + 1, "b": [a.max()]})(x)["b"]
+    ),
+    "jitted numpy code with a loop": xp.jit(looped),
 }
 if DEVICE == CPU:  # elsewhere that is a mixture of devices
     PROGRAMS["an array of numpy on the same device"] = lambda x: op.Max(x, np.zeros(8, np.float32))
@@ -97,7 +135,7 @@ def test_every_form_agrees_with_numpys_arrays(name: str) -> None:
             if DEVICE == CPU:
                 assert one.numpy().tobytes() == other.tobytes()
             else:
-                assert compare(other, one.numpy(), CONVERTED) is None
+                assert compare(np.asarray(other), one.numpy(), CONVERTED) is None
 
 
 @pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "bool", "int64"])
@@ -146,6 +184,53 @@ def test_memory_of_the_caller_is_shared_until_a_result_is_computed() -> None:
 def test_numpy_does_not_move_values_by_itself() -> None:
     with pytest.raises(InputTypeError, match=rf"on the device {DEVICE}"):
         np.asarray(on_device(HOSTILE))
+
+
+def test_arrays_of_tensors_are_copies_on_the_cpu() -> None:
+    given = on_device(HOSTILE)
+    assert xp.asarray(given, device="cpu").tolist()[3:5] == [0, 0]
+    assert xp.from_dlpack(given, device="cpu").dtype == np.float32
+    assert xp.asarray(given, np.float64, device="cpu").dtype == np.float64
+    if DEVICE != CPU:
+        with pytest.raises(DeviceError, match='device="cpu"'):
+            xp.asarray(given)
+    with pytest.raises(AttributeValueError, match="never shares its elements"):
+        xp.asarray(given, device="cpu", copy=False)
+    with pytest.raises(BufferError, match="never shares its elements"):
+        xp.from_dlpack(given, device="cpu", copy=False)
+    with pytest.raises(AttributeValueError, match=r'tensor\(x\)\.to_device\("cuda"\)'):
+        xp.asarray(given, device="cuda")
+    foreign = torch.ones(2)
+    made = xp.asarray(foreign)
+    foreign[0] = 5
+    assert made.tolist() == [1, 1]
+
+
+def test_a_copy_for_another_library() -> None:
+    given = on_device(np.float32([1, 2]))
+    copied = torch.from_dlpack(given.__dlpack__(copy=True))
+    assert copied.tolist() == [1, 2]
+    assert copied.data_ptr() != address(given)
+
+
+def test_jitted_numpy_code_looks_at_a_tensor_anew() -> None:
+    """An array of another library is an input, and not a constant of the session."""
+    add = xp.jit(lambda x: x + 1)
+    given = torch.zeros(2, device=TORCH)
+    assert add(given).numpy().tolist() == [1, 1]
+    given += 5
+    assert add(given).numpy().tolist() == [6, 6]
+    assert len(add.sessions) == 1
+
+
+def test_jitted_numpy_code_does_not_write_to_a_tensor() -> None:
+    def cleared(x):
+        x[0] = 0
+        return x
+
+    for given in (on_device(HOSTILE), torch.from_numpy(HOSTILE.copy()).to(TORCH)):
+        with pytest.raises(MutationError, match=r"x = x\.copy\(\)"):
+            xp.jit(cleared)(given)
 
 
 def test_a_tensor_that_requires_a_gradient() -> None:

@@ -332,3 +332,23 @@ def test_what_a_session_is() -> None:
     for attempt in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError, match=r"send the model and session\.state"):
             attempt(session)
+
+
+def test_outputs_of_open_size_are_new_where_buffers_are_used_again() -> None:
+    session = trace(lambda x: (x * 2.0, op.NonZero(x)), FLOAT["N", "M"]).session(reuse=True)
+    for size in ((2, 3), (4, 5), (0, 1), (2, 3)):
+        x = np.ones(size, np.float32)
+        doubled, places = session(x)
+        assert np.array_equal(doubled, x * 2)
+        assert np.array_equal(places, np.nonzero(x))
+
+
+def test_large_results_of_fixed_size_are_written_over_where_buffers_are_used_again() -> None:
+    for reuse in (True, False):
+        session = trace(lambda x: x * 2.0, FLOAT[4000]).session(reuse=reuse)
+        results = [session(np.full(4000, k, np.float32)) for k in range(4)]
+        if DEVICE.kind == "cpu":  # from elsewhere it is a copy
+            assert np.shares_memory(results[0], results[2]) is reuse
+        assert results[3][0] == 6
+        if not reuse:
+            assert [each[0] for each in results] == [0, 2, 4, 6]

@@ -37,6 +37,7 @@ from onnxsmith.grad.results import taken_apart
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.graphs.run_values import session_value
+from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
@@ -220,7 +221,7 @@ def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) ->
     Models and scripts refuse what they refuse in a call.
     """
     if isinstance(function, Model):
-        return [np.asarray(each) for each in bound_to(function, [each.value for each in arguments])[1]]
+        return [_array_or_there(each) for each in bound_to(function, [each.value for each in arguments])[1]]
     if isinstance(function, ScriptDefinition):
         return _of_script(function, arguments)
     return [session_value(each.value, each.name) for each in arguments if each.role != "option"]
@@ -230,7 +231,13 @@ def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[
     parameters = {each.name: each for each in script.parameters.inputs}
     found = {each.name: input_argument(script, parameters[each.name], each.value) for each in arguments}
     check_names(script, found)
-    return [np.asarray(cast(Any, each)) for each in found.values()]
+    return [_array_or_there(each) for each in found.values()]
+
+
+def _array_or_there(value: Any) -> Array:
+    """A value as an array of numpy; one on a device as it is."""
+    there = array_on_device(value)
+    return np.asarray(value) if there is None else cast(Any, there)
 
 
 def _plain(value: Any) -> Array:
@@ -248,6 +255,8 @@ def _plain(value: Any) -> Array:
 
 def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
     """A value as an array: a number takes an element type, or has its own where that is open."""
+    if (there := array_on_device(value)) is not None:
+        return cast(Any, there)
     if isinstance(value, list | tuple) or not is_literal(value):
         return _plain(value)
     return given_array(value, dtype, place)

@@ -16,7 +16,7 @@ from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Array, Value
+from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -51,6 +51,9 @@ from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
+from onnxsmith.graphs.model_calls import gives_tensors
+from onnxsmith.runtime.device_arrays import device_of
+from onnxsmith.runtime.tensor import as_tensor
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
@@ -237,14 +240,19 @@ class Gradient(Specialised[KeptCall]):
             array = typed_array(each, dtype, open_place)
             is_number = dtype is not None and self._is_of_number(port.name, arguments)
             arrays.append(array.astype(dtype.numpy) if is_number and dtype is not None else array)
-        run = call.model.runner()
+        # What is on a device is run there.
+        run = call.model.runner() if device_of(arrays) is None else lambda given: call.model(*given)
         if not kwargs and not extra and not bound.has_containers and len(args) == len(arrays):
             self._learn(args, self._on_such_arrays(call))
         try:
             results = run(arrays)
         except OnnxsmithError as error:
             raise self._of_the_call(bound, call.model, arrays, error) from None
-        return self._result(call, bound, self._as_numbers(call, wrt, arguments, results))
+        results = self._as_numbers(call, wrt, arguments, results)
+        if any(gives_tensors(each) for each in (*bound.values, *extra)):
+            several = results if isinstance(results, tuple) else (results,)
+            results = tuple(map(as_tensor, cast("tuple[Any, ...]", several)))
+        return self._result(call, bound, results)
 
     def _on_such_arrays(self, call: KeptCall) -> ArraysCall:
         """A call on arrays alone, of the element types and shapes that `call` has run on."""
@@ -287,7 +295,7 @@ class Gradient(Specialised[KeptCall]):
         """The model for these arguments, and its inputs without the cotangents or tangents."""
         arrays = input_arrays(self._function, arguments)
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
-        mixes = not any(isinstance(each.value, Value) for each in arguments)
+        mixes = not any(gives_tensors(each.value) for each in arguments)
         given = [*arrays, *weights]
         key = (_options_key(arguments), *((each.dtype, each.ndim) for each in given))
         kinds = open_types(given, self._sizes.get_or_make(key, OpenSizes))

@@ -9,6 +9,7 @@ from onnxsmith.core.value import Array
 from onnxsmith.grad.arguments import Casts
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.model import Model
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.scripting.functions.specialised import Watch
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.types.annotations import type_of_example
@@ -35,7 +36,7 @@ def open_types(arrays: Sequence[Array], sizes: OpenSizes) -> list[AnyValueType]:
     dimensions = list(sizes.dimensions(tuple(size for each in arrays for size in each.shape)))
     types: list[AnyValueType] = []
     for array in arrays:
-        kind = type_of_example(array)
+        kind = array.type if isinstance(array, DeviceArray) else type_of_example(array)
         assert isinstance(kind, TensorType)  # the type of an array
         shape, dimensions = dimensions[: array.ndim], dimensions[array.ndim :]
         types.append(TensorType(kind.dtype, tuple(shape)))

@@ -12,7 +12,13 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, UnknownRankError
+from onnxsmith.errors import (
+    AttributeValueError,
+    DeviceError,
+    InputTypeError,
+    ShapeError,
+    UnknownRankError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -28,7 +34,9 @@ from onnxsmith.numpy.conversions import (
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
-from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.runtime.tensor import EagerTensor, adopted
+from onnxsmith.schema.foreign_arrays import is_foreign
+from onnxsmith.schema.promote import Place
 
 
 @public("asarray")
@@ -50,10 +58,16 @@ def asarray(
         raise AttributeValueError(
             f"an array of {type(obj).__name__} takes a copy", culprit=("attribute", "copy")
         )
+    if is_foreign(obj):
+        obj = cast(Any, adopted(obj, Place("xp.asarray", "its array", ("input", 0))))
+    if copy is False and isinstance(obj, EagerTensor):
+        raise AttributeValueError(
+            "an array of ours never shares its elements with a tensor", culprit=("attribute", "copy")
+        )
     if dtype is not None and is_plain(obj):
         return constant_of(obj, dtypes.read(dtype))
     is_tensor = isinstance(cast(object, obj), Tensor) and not isinstance(obj, Number)
-    made = _crossed_over(cast(Tensor, obj)) if is_tensor else array_of(obj)
+    made = _crossed_over(cast(Tensor, obj), is_chosen=device is not None) if is_tensor else array_of(obj)
     if is_tensor and dtype is not None and dtypes.read(dtype).kind == "c":
         made = _of_parts(made)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
@@ -69,10 +83,15 @@ def asarray(
     return made if is_own or (made.is_symbolic and is_tensor and not copy) else detached(made)
 
 
-def _crossed_over(tensor: Tensor) -> Array:
+def _crossed_over(tensor: Tensor, *, is_chosen: bool) -> Array:
     if isinstance(tensor, EagerTensor):
         dtypes.check(tensor.array.dtype)
-        return Array(tensor.array.copy())
+        if tensor.device != "cpu" and not is_chosen:
+            raise DeviceError(
+                f"the tensor is on the device {tensor.device}, and arrays are on the CPU",
+                help='xp.asarray(x, device="cpu") copies it; a function under xp.jit takes it where it is',
+            )
+        return Array(tensor.numpy().copy())
     check_crossing(tensor)
     made = Array(tensor)
     made.lock("it holds a tensor of the graph")
@@ -126,7 +145,10 @@ def check_device(device: Device) -> None:
     """Refuse devices other than the one there is."""
     if device not in (None, "cpu"):
         raise AttributeValueError(
-            f"there is no device {device!r}", help='arrays are on the "cpu"', culprit=("attribute", "device")
+            f"there is no device {device!r} for arrays",
+            help='arrays are on the "cpu"; tensors go to others, tensor(x).to_device("cuda"), and under xp.jit a '
+            "function runs on them there",
+            culprit=("attribute", "device"),
         )
 
 
@@ -197,4 +219,7 @@ def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = N
         return detached(x)
     if copy is False:
         raise BufferError("an array of ours never shares its elements with another library's")
-    return array_of(np.from_dlpack(cast(Any, x)).copy())
+    given: Any = x  # numpy's own arrays, too
+    if not isinstance(given, EagerTensor):
+        given = adopted(given, Place("xp.from_dlpack", "its array", ("input", 0)))
+    return detached(_crossed_over(given, is_chosen=device is not None))

@@ -37,6 +37,7 @@ from onnxsmith.runtime.retelling import in_definitions_for, open_as_it_can
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current, usable_cores
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
 
 #: Threads are per session, so a thousand sessions with many threads each would be a thousand pools. Only operators
@@ -194,13 +195,13 @@ def build(call: Call, settings: Settings) -> Runner:
     if settings.stays_on is not None:
         sources = ["onnxruntime"]  # the only one that computes on devices
     runner = _first_of(call, settings, sources, [])
-    if runner.source != "onnxruntime" or settings.stays_on is not None:
+    if runner.source != "onnxruntime" or not _reads_arrays(settings):
         return runner
     first = call.input_types[0] if call.input_types else None
     dtype = first if isinstance(first, DType) else None
     facts = facts_of((call.op.domain, call.op.name), onnxruntime_api.version())
     checks = checks_at_once(facts, dtype) if facts else ()
-    return runner if not checks else Runner(_run_checked(call, runner.run, checks), runner.source)
+    return runner if not checks else Runner(_run_checked(call, settings, runner.run, checks), runner.source)
 
 
 def _kernel_run(call: Call, kernel: Kernel) -> Run:
@@ -217,13 +218,23 @@ def _kernel_run(call: Call, kernel: Kernel) -> Run:
     return run
 
 
-def _run_checked(call: Call, run: Run, checks: Sequence[CheckAtOnce]) -> Run:
+def _reads_arrays(settings: Settings) -> bool:
+    """True if the elements of a call's arrays can be read without a copy."""
+    return settings.stays_on in (None, "cpu")
+
+
+def _run_checked(call: Call, settings: Settings, run: Run, checks: Sequence[CheckAtOnce]) -> Run:
     """With the checks that cost less here than in the graph."""
     numbers = {name: value for name, value in call.attributes.items() if isinstance(value, int)}
 
+    is_on_device = settings.stays_on is not None
+
     def checked(inputs: Sequence[Any]) -> list[Any]:
+        arrays = inputs
+        if is_on_device:
+            arrays = [each.numpy() if isinstance(each, DeviceArray) else each for each in inputs]
         for check in checks:
-            reason = check(numbers, inputs)
+            reason = check(numbers, arrays)
             if reason is not None:
                 raise operator_failed(call, inputs, reason)
         return run(inputs)
@@ -290,7 +301,7 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
             threads=threads,
             optimize=False,
             # What a call's own arrays are checked for says nothing of other nodes: those of bodies, or of a definition.
-            is_checked=operators == {operator} and settings.stays_on is None,
+            is_checked=operators == {operator} and _reads_arrays(settings),
             operators=operators,
         )
 

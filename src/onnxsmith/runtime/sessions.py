@@ -177,12 +177,15 @@ class Session:
             {name: made for name in small if (made := _buffer(ports[name].type)) is not None}
             for _ in range(2)
         ]
+        left = [name for name in self._outputs if name not in self._small[0]]
+        #: Outputs that are bound once, and written over by later runs: with another size that would be an error.
+        self._kept = [name for name in left if self._reuse and _is_fixed(ports[name].type, ports[name].type)]
         #: The outputs that each run makes anew.
-        self._anew = [] if self._reuse else [name for name in self._outputs if name not in self._small[0]]
+        self._anew = [name for name in left if name not in self._kept]
         self._bindings = [self._bound(old, 1 - old) for old in range(2)]
         #: The outputs in the order of `get_outputs`, which is that of binding them.
         self._order = [*(self._pairs[name] for name in fixed), *self._small[0]]
-        self._order += [name for name in self._outputs if name not in self._small[0]]
+        self._order += [*self._kept, *self._anew]
         self._order += [self._pairs[name] for name in self._moving]
 
     def _bound(self, old: int, new: int) -> Binding:
@@ -194,9 +197,8 @@ class Session:
             binding.bind_ortvalue_output(self._pairs[name], self._sets[new][name])
         for name, buffer in self._small[old].items():
             binding.bind_ortvalue_output(name, buffer)
-        for name in self._outputs if self._reuse else ():
-            if name not in self._small[old]:
-                binding.bind_output(name, self._array_place)
+        for name in self._kept:
+            binding.bind_output(name, self._array_place)
         return binding
 
     @property

@@ -11,7 +11,7 @@ from onnxsmith.core.target import default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeValueError, InputTypeError, boundary
-from onnxsmith.runtime.device_arrays import OrtArray, capsule_of, moved, ort_array
+from onnxsmith.runtime.device_arrays import OrtArray, capsule_of, copied, moved, ort_array
 from onnxsmith.runtime.devices import CPU, read_device
 from onnxsmith.schema.foreign_arrays import (
     DEVICE_NAMES,
@@ -114,8 +114,13 @@ class EagerTensor(Tensor):
             raise BufferError(
                 f"the tensor is on the device {self.device}; x.to_device(…) copies it to another"
             )
-        given = EagerTensor(self.array.copy()) if copy and self.device == str(CPU) else self
-        array = given.array
+        array = self.array
+        if copy:
+            array = (
+                copied(cast(Any, array), read_device(self.device))
+                if isinstance(array, OrtArray)
+                else array.copy()
+            )
         return array.capsule() if isinstance(array, OrtArray) else capsule_of(array)
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -21,6 +21,8 @@ from onnxsmith.graphs.run_values import session_value
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
+from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.scripting.functions.specialised import UNCHANGING, Numbers, refused_class
 from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.script_values import Held, Marker
@@ -78,6 +80,8 @@ class Call:
         self.objects: list[tuple[str, object]] = []
         #: The arrays of the caller that are inputs, by position: a function may write to them.
         self.given: dict[int, Elements] = {}
+        #: Whether an input is a tensor, of ours or of another library: then results are tensors.
+        self.gives_tensors = False
 
     def take_apart(self, value: Held, name: str) -> Held:
         """An argument with a `Place` for each input in it."""
@@ -89,6 +93,9 @@ class Call:
             return self._array(name, value)
         if isinstance(value, np.ndarray | np.generic):
             return self._numpys(name, cast(Any, value))
+        if isinstance(value, EagerTensor) or is_foreign(value):
+            self.gives_tensors = True
+            return self._input(name, session_value(value, name), "array")
         if self._numbers.is_input(name, value):
             return self._input(name, session_value(value, name), "number")
         inner = parts(value)
@@ -125,7 +132,7 @@ class Call:
                 help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
             )
         shape = elements.shape if self._has_sizes else (None,) * elements.ndim
-        is_plain = elements.flags.c_contiguous or elements.ndim <= 1
+        is_plain = elements.ndim <= 1 or isinstance(elements, DeviceArray) or elements.flags.c_contiguous
         self.key += (dtype, shape, role, is_plain)
         position = len(self.leaves)
         self.leaves.append(Leaf(name, dtype, shape, role, is_plain))
@@ -137,7 +144,7 @@ class Call:
 
 def fed(elements: Elements) -> Elements:
     """The elements that the model is fed for an array: complex numbers as pairs."""
-    if elements.dtype.kind != "c":
+    if elements.dtype.kind != "c":  # those of a device are none
         return elements
     whole = np.ascontiguousarray(elements).reshape(elements.shape)
     return whole[..., None].view(dtypes.part(elements.dtype))

@@ -34,6 +34,7 @@ from onnxsmith.scripting.dialects.numpy.recording import (
     plain_function,
     written_back,
 )
+from onnxsmith.scripting.dialects.numpy.results import as_tensors
 from onnxsmith.scripting.functions.specialised import ArraysCall, Numbers, Specialised, Watch
 from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
@@ -119,7 +120,7 @@ class Jitted(StandsFor, MakesModels, Specialised[_Made]):
         result, new = found(call.feeds)
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
-        return result
+        return as_tensors(result) if call.gives_tensors else result
 
     def _learn(self, args: Sequence[Any], call: ArraysCall) -> None:
         # Complex numbers are fed as pairs, and the order of elements in memory decides what is a view.
@@ -226,6 +227,12 @@ def _refuse_shared(call: Call, written: Sequence[int]) -> None:
     """Refuse arguments that share elements with one that is written to: the model has each for itself."""
     for position in written:
         one = call.given.get(position)
+        if one is None and call.gives_tensors:
+            name = call.leaves[position].name
+            raise MutationError(
+                f"the function writes to '{name}', which is a tensor, and a tensor keeps its elements",
+                help=f"write to a copy in the function: {name} = {name}.copy()",
+            )
         for other, array in call.given.items():
             if one is not None and other != position and np.may_share_memory(one, array):
                 names = call.leaves[position].name, call.leaves[other].name

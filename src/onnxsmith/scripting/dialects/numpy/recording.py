@@ -34,6 +34,8 @@ from onnxsmith.numpy.narrowing import narrow, narrowed_type
 from onnxsmith.numpy.places import PlaceError, noting_places
 from onnxsmith.numpy.reads import ReadPlace, Reads, collecting_reads
 from onnxsmith.passes import optimize, tidy
+from onnxsmith.runtime.device_arrays import device_of
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.dialects.numpy.arguments import Leaf, Place, put_together
@@ -301,6 +303,8 @@ class Recording:
 
     def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
         """The outputs of the model."""
+        if device_of(feeds) is not None:
+            return cast("Sequence[Elements]", self._running.session_for(feeds)(feeds))
         choice = CHOICE.get()
         run = self._runs.find(choice) or self._runs.get_or_make(choice, lambda: self._running.native_runner())
         return cast("Sequence[Elements]", run(feeds))
@@ -332,8 +336,8 @@ class Recording:
             raise
         if self._errors:
             *every, which = every
-            if which:
-                raise again(self._errors, int(which))
+            if which.item():
+                raise again(self._errors, int(which.item()))
         return every
 
 
@@ -455,6 +459,7 @@ def written_back(feeds: Mapping[int, np.ndarray[Any, Any]], new: Mapping[int, El
     for position, elements in new.items():
         if position in feeds:
             target = feeds[position]
+            elements = elements.numpy() if isinstance(elements, DeviceArray) else elements
             if target.dtype.kind == "c":
                 elements = np.ascontiguousarray(elements).view(target.dtype)[..., 0]
             target[...] = elements

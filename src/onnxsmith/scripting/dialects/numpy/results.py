@@ -21,6 +21,8 @@ from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.matrices.factors import EighResult, EigResult, QRResult, SVDResult
 from onnxsmith.numpy.matrices.solving import SlogdetResult
 from onnxsmith.numpy.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from onnxsmith.runtime.tensor import as_tensor
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt
@@ -69,7 +71,7 @@ class Outputs:
         if isinstance(result, Number):
             self._enter(result.as_dtype(NUMBER_DTYPES[result.kind]), name)
             make = _PYTHON[result.kind]
-            return lambda given: make(next(given))
+            return lambda given: make(next(given).item())
         if isinstance(result, Value):
             self._enter(result, name)
             return next
@@ -104,8 +106,8 @@ class Outputs:
                 return lambda given: _complex(next(given), dtype)[()]
             return lambda given: _complex(next(given), dtype)
         if dtype.kind in "iu" and dtype.itemsize == 8:
-            return lambda given: _as_numpys(next(given))[() if is_number else ...]
-        return (lambda given: next(given)[()]) if is_number else next
+            return lambda given: _number(_as_numpys(next(given)), is_number=is_number)
+        return (lambda given: _number(next(given))) if is_number else next
 
     def _known(self, value: np.ndarray[Any, Any] | np.generic | dtypes.PythonScalar, name: str) -> Rebuild:
         if not self._has_known:
@@ -144,12 +146,31 @@ def form_of(result: Held) -> Held:
     return form(result)
 
 
+def _number(elements: Elements, *, is_number: bool = True) -> Any:
+    """A number of numpy's of an array without dimensions; what is on a device stays an array."""
+    return elements if isinstance(elements, DeviceArray) else elements[() if is_number else ...]
+
+
+def as_tensors(result: Held) -> Held:
+    """A result with tensors for its arrays and numbers of numpy's."""
+    if isinstance(result, np.ndarray | np.generic):
+        return as_tensor(np.asarray(result))
+    if isinstance(result, DeviceArray):
+        return as_tensor(result)
+    inner = parts(result)
+    return result if inner is None else rebuilt(result, [as_tensors(each) for _, each in inner])
+
+
 def _as_numpys(elements: Elements) -> Elements:
     """Elements in numpy's own integers: C has two of 64 bits on most systems, and ONNX Runtime's may be the other."""
+    if isinstance(elements, DeviceArray):
+        return elements
     own = {"i": np.int64, "u": np.uint64}.get(elements.dtype.kind)
     return elements.view(own) if own is not None and elements.itemsize == 8 else elements
 
 
 def _complex(pairs: Elements, dtype: dtypes.NumpyDType) -> Elements:
     """Complex numbers of the pairs that a model gives."""
+    if isinstance(pairs, DeviceArray):
+        pairs = pairs.numpy()  # no runtime has complex numbers on a device
     return np.ascontiguousarray(pairs).view(dtype)[..., 0]
