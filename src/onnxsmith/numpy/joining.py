@@ -319,7 +319,8 @@ def array_split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> 
         sections = size_of(indices_or_sections, "sections")
         if not isinstance(sections, int):
             raise AttributeValueError(
-                "how many parts an array is split into is dynamic", help="equal parts are rows: x.reshape(k, -1)"
+                "how many parts an array is split into is dynamic",
+                help="equal parts are rows: x.reshape(k, -1)",
             )
         if not 1 <= sections <= _MOST_PARTS:
             raise AttributeValueError(f"an array is split into 1 to {_MOST_PARTS} parts, not {sections}")

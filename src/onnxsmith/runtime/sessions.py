@@ -344,8 +344,9 @@ def _checked_mapping(name: str, value: object) -> dict[str, Any]:
         keys = (type(each) for each in cast("Mapping[object, object]", value) if not isinstance(each, str))
         strange = next(keys, None)
     if strange is not None:
+        where = "from " if isinstance(value, Mapping) else ""
         raise AttributeTypeError(
-            f"{name} is a mapping from names of inputs, not {'from ' * isinstance(value, Mapping)}{described_type(strange)}",
+            f"{name} is a mapping from names of inputs, not {where}{described_type(strange)}",
             help='state={"h": array}' if name == "state" else 'pairs={"h": "h_after"}',
             culprit=("attribute", name),
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, INT64, opset21 as op, trace
+from onnxsmith import FLOAT, INT64, trace
+from onnxsmith import opset21 as op
 
 X = np.arange(8, dtype=np.float32).reshape(2, 4)
 PADS = [[0, 1, 0, -1], [0, -2, 0, 2], [1, -1, 0, -1], [0, 2, 1, 1], [-1, 0, 0, 3], [0, -1, 0, 3]]

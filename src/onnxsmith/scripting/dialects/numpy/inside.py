@@ -47,8 +47,12 @@ def stage(
     >>> trace(lambda x: xp.stage(halved, xp.asarray(x)).tensor, DOUBLE["N"])([1.0, 6.0])
     array([0.125, 0.75 ])
     """
-    if not isinstance(cast(object, dialects), Sequence) or not all(isinstance(each, Dialect) for each in dialects):
-        raise AttributeTypeError(f"dialects are a list of them, not {dialects!r}", culprit=("attribute", "dialects"))
+    if not isinstance(cast(object, dialects), Sequence) or not all(
+        isinstance(each, Dialect) for each in dialects
+    ):
+        raise AttributeTypeError(
+            f"dialects are a list of them, not {dialects!r}", culprit=("attribute", "dialects")
+        )
     plain = plain_function(function)
     staged = staged_function(plain, Staging(*dialects, NumpyDialect()))
     given = bound_arguments(plain.signature, args, kwargs)
