@@ -172,8 +172,9 @@ def test_double_precision() -> None:
 def test_wrong_calls() -> None:
     with pytest.raises(CallError, match="needs a function"):
         grad(3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(AttributeTypeError, match="wrt names arguments"):
-        grad(loss, wrt=())
+    for wrt in ((), np.array(None), np.array(0)):
+        with pytest.raises(AttributeTypeError, match="wrt names arguments"):
+            grad(loss, wrt=wrt)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # as one may write
     with pytest.raises(CallError, match="needs cotangent="):
         vjp(loss)(X)
     with pytest.raises(LossError, match="2 results"):

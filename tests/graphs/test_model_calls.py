@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onnxsmith import FLOAT, INT64, STRING, Model, opset21, trace
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import CallError, ModelInputError, OnnxsmithError
 from onnxsmith.runtime import using
 
 
@@ -121,6 +121,24 @@ def test_a_runner_gives_what_a_call_gives(name: str) -> None:
     run = model.runner()
     args = CALLS[name][0]
     assert np.array_equal(run(list(args)), model(*args))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ([[X, X]], ModelInputError, "the model has 1 input, and was given 2"),
+        ([[]], ModelInputError, "the model has 1 input, and was given 0"),
+        ([np.ones((1, 3), np.float32)], CallError, "inputs as a list, and was given a ndarray"),
+        ([{"x": X}], CallError, "inputs as a list, and was given a dict"),
+        ([X, X], CallError, "inputs as a list, and was given 2 arguments"),
+    ],
+    ids=["more", "none", "rows of an array", "names", "arguments"],
+)
+def test_a_runner_takes_all_inputs_in_a_list(given: list[Any], error: type[Exception], text: str) -> None:
+    """Rows of an array are no inputs, and none is left out."""
+    run = trace(lambda x: x + 1.0, FLOAT["N"]).runner()
+    with pytest.raises(error, match=text):
+        run(*given)
 
 
 def test_a_runner_stays_with_its_runtime() -> None:

@@ -102,3 +102,21 @@ def test_a_uint64_beyond_int64_becomes_no_python_integer_of_a_model(convert: Cal
     for large in (2**63, 2**64 - 1):
         with pytest.raises(OverflowError, match="64 bits with its sign"):
             jitted(np.array([large], np.uint64))
+
+
+@pytest.mark.parametrize(
+    ("elements", "text"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], "Python objects"),
+        ([1, 2], "Python objects"),
+        ([1, 10**30], "past the 64 bits"),
+        ([1, "a"], "not of str"),
+    ],
+)
+def test_arrays_of_objects_are_refused_with_what_they_are(elements: list[Any], text: str) -> None:
+    with pytest.raises(OnnxsmithError, match=text):
+        xp.asarray(np.array(elements, object))
+
+
+def test_an_option_may_have_no_hash() -> None:
+    assert xp.jit(lambda x, span: x + 1)(np.ones(2), np.timedelta64(1)).tolist() == [2, 2]

@@ -91,6 +91,7 @@ REFUSED = [
     ((2, 3), lambda x: x[..., -4], "index -4 is out of bounds for dimension 1, which has size 3"),
     ((2,), lambda x: x[[1.5]], "an index is of integers or bool, not an array of float64"),
     ((2,), lambda x: x["a"], "an array cannot be indexed with str"),
+    ((2,), lambda x: x[int], "an array cannot be indexed with type"),
     ((2,), lambda x: x[:"a"], "a slice is made of integers, not str"),
     ((2, 3), lambda x: x[:, [True, False]], "dimension 1 of the array has size 3, and the mask's 2"),
     ((2, 3), lambda x: written(x, 0, [1, 2]), "a value of shape (2,) does not fit into (3,)"),

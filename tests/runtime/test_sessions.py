@@ -220,6 +220,11 @@ REFUSED = {
         "no first value",
     ),
     "no mapping": (lambda: total().session(state=[f32(0, 0)]), AttributeTypeError, "a mapping"),
+    "a number as a name": (
+        lambda: total().session(state={1: f32(0, 0)}),
+        AttributeTypeError,
+        "from names of inputs, not from an int",
+    ),
     "too many inputs": (
         lambda: total().session(state={"sum": f32(0, 0)})(f32(1, 1), f32(0, 0)),
         ModelInputError,

@@ -159,7 +159,10 @@ class Gradient(Specialised[KeptCall]):
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
         several = cast(object, (wrt,) if isinstance(wrt, int | str) else wrt)
-        given = tuple(cast("Sequence[object]", several)) if isinstance(several, Iterable) else ()
+        is_listed = (
+            isinstance(several, Iterable) and getattr(several, "shape", None) != ()
+        )  # an array of numpy's
+        given = tuple(cast("Sequence[object]", several)) if is_listed else ()
         self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
             raise AttributeTypeError(

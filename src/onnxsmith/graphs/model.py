@@ -411,7 +411,7 @@ class Model:
         >>> run([np.float32([1.0, 2.0])])
         array([2., 3.], dtype=float32)
         """
-        return of_arrays(self.native_runner())
+        return of_arrays(self.native_runner(), self._calls.ports)
 
     @property
     def device(self) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 
 from onnxsmith.core.call_cache import CHOICE, CallCache, are_arrays
 from onnxsmith.core.value import Value
-from onnxsmith.errors import NotRunnableError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import CallError, ModelInputError, NotRunnableError
 from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.model_runtime import Explain, model_runtime
@@ -102,10 +103,17 @@ def gives_tensors(value: object) -> bool:
     return isinstance(value, Value | DeviceArray) or is_foreign(value)
 
 
-def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
-    """A session as a function of a list of arrays, of any byte order: one output comes as it is, several as a tuple."""
+def of_arrays(run: Run, ports: Sequence[Port]) -> Callable[[Sequence[Any]], Any]:
+    """A session as a function of a list of arrays, of any byte order: one output comes as it is, several as a tuple.
 
-    def call(arrays: Sequence[RunValue]) -> Any:
+    A list of another length is refused, and so is an array: its rows would be taken for inputs.
+    """
+    count = len(ports)
+
+    def call(arrays: Sequence[RunValue], /, *others: object) -> Any:
+        is_list = arrays.__class__ is list or isinstance(arrays, Sequence)
+        if not is_list or others or len(arrays) != count:
+            raise _not_the_inputs(arrays, others, ports).locate_at_caller()
         for each in arrays:  # inline: most are arrays as they should be
             if each.__class__ is not np.ndarray or not cast("np.ndarray[Any, Any]", each).dtype.isnative:
                 arrays = [session_value(value) for value in arrays]
@@ -114,6 +122,16 @@ def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     return call
+
+
+def _not_the_inputs(
+    given: object, others: Sequence[object], ports: Sequence[Port]
+) -> CallError | ModelInputError:
+    if isinstance(given, Sequence) and not others:
+        return model_inputs.wrong_count(len(cast("Sequence[object]", given)), ports)
+    what = f"{len(others) + 1} arguments" if others else f"{described_type(given.__class__)}"
+    names = ", ".join(port.name for port in ports)
+    return CallError(f"a runner takes the inputs as a list, and was given {what}", help=f"run([{names}])")
 
 
 def refusing(error: NotRunnableError, explain: Explain) -> Run:

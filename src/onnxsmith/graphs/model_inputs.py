@@ -86,18 +86,23 @@ def described_inputs(ports: Sequence[Port], optional: Sequence[Port] = ()) -> st
     return "the model takes " + (", ".join(described(ports, optional)) or "no inputs")
 
 
+def wrong_count(given: int, ports: Sequence[Port], optional: Sequence[Port] = ()) -> ModelInputError:
+    """The error of a call with more arguments than the model has inputs, or of a list with another number."""
+    count = len(ports) + len(optional)
+    return ModelInputError(
+        f"the model has {count} input{'s' * (count != 1)}, and was given {given}",
+        help=described_inputs(ports, optional),
+        culprit=count,
+    )
+
+
 def by_name(
     ports: Sequence[Port], optional: Sequence[Port], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The argument of each input: by position those that must be given, then the optional ones; or by name."""
     names = [port.name for port in (*ports, *optional)]
     if len(args) > len(names):
-        count = f"{len(names)} input{'s' * (len(names) != 1)}"
-        raise ModelInputError(
-            f"the model has {count}, and was given {len(args)}",
-            help=described_inputs(ports, optional),
-            culprit=len(names),
-        )
+        raise wrong_count(len(args), ports, optional)
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:

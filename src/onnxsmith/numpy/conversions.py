@@ -71,8 +71,13 @@ def array_of(value: object) -> Array:
 def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:
     strange = [each for each in made.reshape(-1) if not dtypes.is_scalar(each)]
     if made.size and not strange:
-        most = max((each for each in made.reshape(-1) if isinstance(each, int)), key=abs)
-        return OutOfBoundsError(f"the Python integer {most} is past the 64 bits that elements have")
+        large = [each for each in made.reshape(-1) if isinstance(each, int) and not -(2**63) <= each < 2**64]
+        if large:
+            most = max(large, key=abs)
+            return OutOfBoundsError(f"the Python integer {most} is past the 64 bits that elements have")
+        return InputTypeError(
+            "the elements of this array are Python objects (its dtype is object)", help="x.astype(float)"
+        )
     what = strange[0] if strange else given
     return InputTypeError(f"an array is made of numbers, not of {type(what).__name__}")
 

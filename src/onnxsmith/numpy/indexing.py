@@ -85,7 +85,7 @@ def _read_part(part: object) -> Part:
         return _read_part(Array(array))
     if isinstance(part, Value):
         raise _tensor_as_index()
-    if isinstance(part, SupportsIndex):
+    if isinstance(part, SupportsIndex) and not isinstance(part, type):
         return part.__index__()
     raise TensorIndexError(f"an array cannot be indexed with {type(part).__name__}")
 

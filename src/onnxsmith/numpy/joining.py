@@ -38,6 +38,8 @@ from onnxsmith.numpy.sizes import Size, check_not_negative, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import sizes_differ
 
+#: How many parts `array_split` makes at most: each is an array of its own.
+_MOST_PARTS = 1 << 20
 #: numpy's rules for conversions.
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
@@ -315,8 +317,13 @@ def array_split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> 
         ]
     else:
         sections = size_of(indices_or_sections, "sections")
-        if not isinstance(sections, int) or sections < 1:
-            raise AttributeValueError(f"an array is split into 1 part or more, not {sections}")
+        if not isinstance(sections, int):
+            raise AttributeValueError(
+                "how many parts an array is split into is dynamic",
+                help="equal parts are rows: x.reshape(k, -1)",
+            )
+        if not 1 <= sections <= _MOST_PARTS:
+            raise AttributeValueError(f"an array is split into 1 to {_MOST_PARTS} parts, not {sections}")
         size = cast(Size, array.shape[place])
         each, extra = size // sections, size % sections
         cuts = [

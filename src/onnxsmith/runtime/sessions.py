@@ -357,9 +357,14 @@ class Session:
 def _checked_mapping(name: str, value: object) -> dict[str, Any]:
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
+    strange = type(value) if not isinstance(value, Mapping) else None
+    if isinstance(value, Mapping):
+        keys = (type(each) for each in cast("Mapping[object, object]", value) if not isinstance(each, str))
+        strange = next(keys, None)
+    if strange is not None:
+        where = "from " if isinstance(value, Mapping) else ""
         raise AttributeTypeError(
-            f"{name} is a mapping from names of inputs, not {described_type(type(value))}",
+            f"{name} is a mapping from names of inputs, not {where}{described_type(strange)}",
             help='state={"h": array}' if name == "state" else 'pairs={"h": "h_after"}',
             culprit=("attribute", name),
         )

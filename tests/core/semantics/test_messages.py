@@ -63,6 +63,12 @@ ALIKE: dict[str, Case] = {
         None,
     ),
     "a float": (lambda x: x[1.5], TensorIndexError, "a tensor cannot be indexed with 1.5", KINDS),
+    "a span of time": (
+        lambda x: x[np.timedelta64(1, "s")],
+        TensorIndexError,
+        f"a tensor cannot be indexed with {np.timedelta64(1, 's')!r}",
+        KINDS,
+    ),
     "a string": (lambda x: x["a"], TensorIndexError, "a tensor cannot be indexed with 'a'", DICTS),
     "a list of floats": (
         lambda x: x[[0.5]],

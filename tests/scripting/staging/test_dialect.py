@@ -150,3 +150,9 @@ def test_the_next_is_asked_where_one_has_no_answer() -> None:
     neither = Dialects(Answering("a", answers=False), Dialect())
     assert neither.callee(total, None, neither) is None
     assert neither.is_staged(total)
+
+
+@pytest.mark.parametrize("dialects", ["text", [3], 4])
+def test_what_is_no_dialect_is_refused(dialects: Any) -> None:
+    with pytest.raises(OnnxsmithError, match="dialects are a list of them"):
+        xp.stage(lambda x: x, xp.ones(2), dialects=dialects)

@@ -91,9 +91,9 @@ def power(a: Operand, b: Operand) -> TensorValue:
 
 
 def _literal_exponent(value: Operand) -> int | None:
-    return (
-        int(cast(int, value)) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
-    )
+    # numpy counts its spans of time among the integers.
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return int(cast(int, value)) if is_integer else None
 
 
 def _repeated_product(op: StandardOperators, base: TensorValue, exponent: int, dtype: DType) -> TensorValue:

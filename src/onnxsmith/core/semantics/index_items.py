@@ -122,7 +122,7 @@ def _parse_part(part: IndexPart) -> Item:
         return FULL if all(each is None for each in numbers) else Range(*numbers)
     if isinstance(part, bool | np.bool_):
         return Mask(np.array(part))
-    if isinstance(part, int | np.integer):
+    if isinstance(part, int | np.integer) and not isinstance(part, np.timedelta64):
         return Position(_in_64_bits(int(cast(int, part))))
     if isinstance(part, Value):
         return _parse_tensor(as_tensor(part))

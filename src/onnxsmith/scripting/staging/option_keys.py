@@ -42,7 +42,7 @@ def option_key(value: object) -> Hashable:
         return option_key(bounds_of(cast("slice[object, object, object]", value)))
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # numpy's timedelta64 without a unit raises the second
         return Itself(value)
     return cast(Hashable, value)
 

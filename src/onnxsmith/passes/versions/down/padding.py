@@ -27,7 +27,10 @@ def pads_of_all_axes(step: Step) -> Answer:
 
 @down("Pad", since=19)
 def wrapped(step: Step) -> Answer:
-    """Takes the elements around the edges from the opposite ones: by index, axis by axis."""
+    """Takes the elements around the edges from the opposite ones: by index, axis by axis.
+
+    What a negative amount takes away is gone before the rest goes round, as in ONNX Runtime.
+    """
     data = step.required(0)
     count = step.rank_of(0, "and axes are padded one by one")
     pads = step.required(1)
@@ -40,13 +43,18 @@ def wrapped(step: Step) -> Answer:
                 "its axes are computed when the model runs, and it wraps around", "make axes a constant"
             )
         pads = _of_all(step, axes, amounts, count)
-    one = step.constant(1, "one")
+    one, zero = step.constant(1, "one"), step.constant(0, "zero")
+    cropped = step.op("Where", step.op("Less", pads, zero), pads, zero)
+    grown = step.op("Sub", pads, cropped)
     for axis in range(count):
-        size = step.op("Gather", step.op("Shape", data), step.constant(axis, "axis"))
-        before = step.op("Gather", pads, step.constant(axis, "axis"))
-        after = step.op("Gather", pads, step.constant(axis + count, "axis"))
-        places = step.op("Range", step.op("Neg", before), step.op("Add", size, after), one)
-        data = step.op("Gather", data, step.op("Mod", places, size), axis=axis)
+        ends = step.constant(axis, "axis"), step.constant(axis + count, "axis")
+        fewer_before, fewer_after = (step.op("Gather", cropped, end) for end in ends)
+        before, after = (step.op("Gather", grown, end) for end in ends)
+        size = step.op("Gather", step.op("Shape", data), ends[0])
+        kept = step.op("Add", step.op("Add", size, fewer_before), fewer_after)
+        places = step.op("Range", step.op("Neg", before), step.op("Add", kept, after), one)
+        indices = step.op("Sub", step.op("Mod", places, kept), fewer_before)
+        data = step.op("Gather", data, indices, axis=axis)
     return data
 
 

@@ -180,9 +180,13 @@ def _of_variables(
     array = array_of(m)
     count: Any = 1 if array.ndim < 2 else array.shape[0 if rowvar else 1]
     if y is None and not isinstance(count, int):
+        help_ = f"declare how many {'rows' if rowvar else 'columns'} there are"
+        if name == "cov":  # a product is a matrix for one variable, too
+            product = "d @ d.T / (d.shape[1] - 1)" if rowvar else "d.T @ d / (len(d) - 1)"
+            help_ += f"; or {product}, where d = x - x.mean({'1, keepdims=True' if rowvar else '0'})"
         raise ShapeError(
             f"np.{name} of one variable gives a number, and how many there are is known only when the model runs",
-            help="declare how many rows there are, or give variables as columns, with rowvar=False",
+            help=help_,
         ).locate_at_caller()
     return ours(m, y, rowvar, **options)
 

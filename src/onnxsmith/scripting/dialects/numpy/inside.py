@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.errors import AttributeTypeError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from
 from onnxsmith.numpy.creation import check_crossing
@@ -46,6 +47,12 @@ def stage(
     >>> trace(lambda x: xp.stage(halved, xp.asarray(x)).tensor, DOUBLE["N"])([1.0, 6.0])
     array([0.125, 0.75 ])
     """
+    if not isinstance(cast(object, dialects), Sequence) or not all(
+        isinstance(each, Dialect) for each in dialects
+    ):
+        raise AttributeTypeError(
+            f"dialects are a list of them, not {dialects!r}", culprit=("attribute", "dialects")
+        )
     plain = plain_function(function)
     staged = staged_function(plain, Staging(*dialects, NumpyDialect()))
     given = bound_arguments(plain.signature, args, kwargs)
