@@ -42,7 +42,7 @@ _OTHER = {
 #: What is changed; edges are many.
 _KINDS = (
     *("operator", "edge", "edge", "weight", "lost weight", "constant", "result"),
-    *("inserted", "attribute", "input type"),
+    *("inserted", "attribute", "input type", "other output"),
 )
 
 
@@ -143,6 +143,23 @@ def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
         if not options:
             return None
         node.input[place] = draw.choice(options)
+    elif kind == "other output":
+        beside = {
+            name: list(node.output)
+            for each in _graphs(model.graph)
+            for node in each.node
+            for name in node.output
+        }
+        choices = [
+            (graph.node[number], place, other)
+            for graph, number, place, known in edges
+            for other in beside.get(graph.node[number].input[place], [])
+            if other in known and other != graph.node[number].input[place]
+        ]
+        if not choices:
+            return None
+        node, place, other = draw.choice(choices)
+        node.input[place] = other
     elif kind == "weight":
         used = _used_weights(model.graph, {})  # one that nothing reads is compared only under its name
         if not used:

@@ -9,6 +9,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import BOOL, DOUBLE, trace
+from onnxsmith.errors import AttributeValueError, TensorIndexError
 from tests.numpy.agreement import ALL, agrees, sample
 from tests.numpy.every_argument import disagreements
 
@@ -74,6 +75,34 @@ def test_put(dtype: str) -> None:
     _written("put", dtype, [13, -1], [3, 4], mode="wrap")
     with pytest.raises(IndexError):
         xp.put(xp.zeros(3), [3], 1)
+
+
+@pytest.mark.parametrize(
+    ("places", "values"),
+    [
+        ([[0]], np.array([[1], [2]])),
+        ([[5]], np.array([[1], [2]])),  # the shapes come first
+        ([[0, 1], [1, 0]], np.array([1, 2])),  # and of these that of the places
+        ([[0, 1, 2], [2, 1, 0]], np.ones((2, 1, 3), np.int64)),
+    ],
+)
+def test_values_along_an_axis_that_do_not_fit_are_refused(places: Any, values: Any) -> None:
+    def put(a: Any, places: Any, values: Any) -> Any:
+        np.put_along_axis(a, places, values, 0)
+        return a
+
+    given = np.arange(6.0).reshape(2, 3), np.array(places), values
+    with pytest.raises((ValueError, IndexError)) as theirs:
+        put(given[0].copy(), *given[1:])
+    with pytest.raises(type(theirs.value)):
+        xp.jit(put)(*given)
+    with pytest.raises((AttributeValueError, TensorIndexError)) as ours:
+        xp.put_along_axis(xp.asarray(given[0]), *given[1:], 0)
+    assert isinstance(ours.value, type(theirs.value))
+
+
+def test_values_along_an_axis_have_leading_dimensions_of_size_1() -> None:
+    _written("put_along_axis", "float64", np.array([[1, 0, 2, 1]]), np.arange(4)[None, None], axis=0)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "complex64"])

@@ -118,7 +118,7 @@ def require_to_fit(mine: Size, wanted: Size) -> None:
         )
 
 
-def require_together(a: Size, b: Size) -> None:
+def require_together(a: Size, b: Size, error: Exception) -> None:
     """Two sizes broadcast."""
     if 1 in [each for each in (a, b) if isinstance(each, int)] or is_surely_same(a, b):
         return
@@ -126,7 +126,7 @@ def require_together(a: Size, b: Size) -> None:
         lambda: (
             op.Equal(sized(a), sized(b)) | (op.Equal(sized(a), np.int64(1)) | op.Equal(sized(b), np.int64(1)))
         ),
-        ValueError("shape mismatch: objects cannot be broadcast to a single shape"),
+        error,
     )
 
 

@@ -392,9 +392,10 @@ def broadcast_shapes(*shapes: ShapeLike) -> tuple[Size, ...]:
             raise ShapeError(f"the shapes {', '.join(map(str, found))} do not broadcast") from None
     for each in found:
         check_not_negative(each)
+    error = ValueError("shape mismatch: objects cannot be broadcast to a single shape")
     for first, second in itertools.combinations(found, 2):
         for a, b in zip(first[::-1], second[::-1], strict=False):
-            require_together(a, b)
+            require_together(a, b, error)
     return broadcast_sizes(found)
 
 

@@ -17,8 +17,9 @@ from onnxsmith.numpy.conversions import array_from, array_of, constant_of, tenso
 from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require
-from onnxsmith.numpy.sizes import sized
+from onnxsmith.numpy.requirements import require, require_known, require_same, require_together
+from onnxsmith.numpy.reshaping import broadcast_sizes
+from onnxsmith.numpy.sizes import Size, is_known, is_surely_same, sized
 from onnxsmith.numpy.sorting import flat, flattened
 from onnxsmith.types.dtypes import DType
 
@@ -117,18 +118,29 @@ def _taken_along(x: Array, index: Array, axis: int, is_same: bool) -> Array:
     return array_from(tensors_of(x).map(of_part))
 
 
-def _check_along(x: Array, index: Array, axis: int) -> bool:
+def _pairs_across(x: Array, index: Array, axis: int) -> list[tuple[Size, Size]]:
+    """Sizes of an array and of indices along all dimensions but one."""
+    return [(a, b) for k, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if k != axis]
+
+
+def _check_across(x: Array, index: Array, axis: int) -> bool:
     """Refuse shapes that do not go together; whether the others are the same already."""
     if index.ndim != x.ndim:
         raise ShapeError(f"indices have {index.ndim} dimensions, and the array {x.ndim}")
-    pairs = [(a, b) for k, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if k != axis]
+    pairs = _pairs_across(x, index, axis)
     known = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
     for a, b in known:
         if a != b and 1 not in (a, b):
             raise TensorIndexError(f"indices of shape {index.shape} do not fit an array of shape {x.shape}")
-    if not any(0 in each for each in known):
-        _check_bounds(index, x, axis)
+    for a, b in pairs:
+        require_together(a, b, IndexError("shape mismatch: the indices do not broadcast with the array"))
     return len(known) == len(pairs) and all(a == b for a, b in known)
+
+
+def _check_bounds_along(x: Array, index: Array, axis: int) -> None:
+    """Refuse places outside of an axis, unless there is surely no element across it."""
+    if not any(0 in pair for pair in _pairs_across(x, index, axis) if all(isinstance(a, int) for a in pair)):
+        _check_bounds(index, x, axis)
 
 
 @public("take_along_axis")
@@ -144,8 +156,37 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, /, axis: int | None = -1
     if axis is None and index.ndim != 1:
         raise ShapeError("without an axis, indices have one dimension")
     x, along = flattened(array_of(arr), axis)
+    is_same = _check_across(x, index, along)
     _check_bounds(index, x, along)
-    return reads.marked(_taken_along(x, index, along, _check_along(x, index, along)))
+    return reads.marked(_taken_along(x, index, along, is_same))
+
+
+def _filling(new: Array, x: Array, index: Array, axis: int) -> Array:
+    """Values that broadcast to indices, which broadcast with the array across the axis; leading 1s are left out."""
+    error = ValueError("shape mismatch: the values do not broadcast to the shape of the indices")
+    more = max(new.ndim - index.ndim, 0)
+    for size in new.shape[:more]:
+        require_same(size, 1, error)
+    new = new.reshape(new.shape[more:]) if more else new
+    across = tuple(1 if k == axis else size for k, size in enumerate(x.shape))
+    for sizes in zip(new.shape[::-1], across[::-1], index.shape[::-1], strict=False):
+        _require_to_fill(*sizes, error)
+    return new
+
+
+def _require_to_fill(mine: Size, across: Size, places: Size, error: Exception) -> None:
+    """A size broadcasts to what two others broadcast to."""
+    wide = [each for each in (across, places) if not isinstance(each, int) or each != 1]
+    if (isinstance(mine, int) and mine == 1) or (wide and all(is_surely_same(mine, each) for each in wide)):
+        return
+    if is_known((mine, *wide)):
+        require_known(False, error)
+
+    def fits() -> Tensor:
+        wanted = broadcast_sizes([(across,), (places,)])[0]
+        return op.Equal(sized(mine), np.int64(1)) | op.Equal(sized(mine), sized(wanted))
+
+    require(fits, error)
 
 
 @recorded()
@@ -178,11 +219,15 @@ def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int 
     index, new = _index(indices), constant_of(values, arr.dtype)
     if axis is None:
         row = flat(sharing.detached(arr))
-        _check_along(row, index, 0)
+        _check_across(row, index, 0)
+        new = _filling(new, row, index, 0)
+        _check_bounds(index, row, 0)
         sharing.replace(arr, _shaped(_put_along(row, index, new, 0), sharing.detached(arr)))
         return
     along = axis_of(axis, arr.ndim)
-    _check_along(arr, index, along)
+    _check_across(arr, index, along)
+    new = _filling(new, arr, index, along)
+    _check_bounds_along(arr, index, along)
     if not index.is_symbolic and not index.size:
         return
     sharing.replace(arr, _put_along(sharing.detached(arr), index, new, along))

@@ -191,6 +191,6 @@ WRITING: dict[str, dict[str, Any]] = {
             Given("[[-1], [0]]"),
             Given("[[0.5]]"),
         ),
-        "values": (7, 2.5, A(FLOAT, (2,)), A(INT, (2, 1))),
+        "values": (7, 2.5, A(FLOAT, (2,)), A(INT, (2, 1)), A(INT, (1, 1, 2)), A(INT, (1, 2, 1))),
     },
 }

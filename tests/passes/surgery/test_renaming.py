@@ -114,6 +114,8 @@ def test_a_name_that_a_body_uses_would_be_caught() -> None:
         ({"values": {"*": "one"}}, DuplicateNameError),
         ({"nodes": {"*": "one"}}, DuplicateNameError),
         ({"values": lambda name: None}, UnknownNameError),
+        ({"values": int}, CallError),
+        ({"nodes": lambda: "y"}, CallError),
     ],
 )
 def test_what_is_refused(words: dict[str, object], error: type[Exception]) -> None:

@@ -90,6 +90,20 @@ def test_a_function_of_other_arguments_is_refused(function: object) -> None:
         network().replace_weights(function)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("function", [int, str, np.add])
+def test_a_function_without_lines_that_refuses_its_arguments_is_named(function: Any) -> None:
+    with pytest.raises(
+        CallError, match=f"calls {function.__name__} with a str and a ndarray, which it refuses"
+    ):
+        network().replace_weights(function)
+
+
+def test_what_a_function_of_the_user_raises_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="invalid literal") as raised:
+        network().replace_weights(lambda name, array: int(name))
+    assert type(raised.value) is ValueError
+
+
 @pytest.mark.parametrize("function", [lambda *given: -given[1], lambda name, array, more=1: -array])
 def test_a_function_may_take_more(function: Any) -> None:
     changed = network().replace_weights(function)

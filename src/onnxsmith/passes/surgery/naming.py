@@ -57,6 +57,21 @@ def by_name(given: Mapping[str, T] | None, named: Mapping[str, T], called: str) 
     raise CallError(f"{called} takes values by name, not {described_type(type(wrong))}", culprit=0)
 
 
+def called_with(function: Callable[..., T], arguments: tuple[object, ...], called: str) -> T:
+    """The result of a user's function; CallError where one refuses the arguments and no line of the user's says so."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # the traceback shows where
+        name = getattr(function, "__name__", None) or repr(function)
+        kinds = " and ".join(described_type(type(each)) for each in arguments)
+        raise CallError(
+            f"{called} calls {name} with {kinds}, which it refuses: {error}",
+            help=f"give a function that takes {kinds}",
+        ) from None
+
+
 def value_names(graph: ir.Graph) -> set[str]:
     """The names of all values of a graph and of those inside it."""
     return {value.name for each in graphs_of(graph) for value in own_values(each) if value.name}
@@ -104,7 +119,8 @@ def _inside(graph: ir.Graph, name: object) -> str | None:
 def new_names(given: NewNames, names: Collection[str], kind: str, argument: str) -> dict[str, str]:
     """The new names by the old ones; raises UnknownNameError for an old name that does not exist."""
     if callable(given):
-        return {name: _checked(given(name), name, argument) for name in sorted(names)}
+        made = {name: called_with(given, (name,), argument) for name in sorted(names)}
+        return {name: _checked(new, name, argument) for name, new in made.items()}
     if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         raise UnknownNameError(
             f"new {kind} names are a mapping from old names, or a function, not {type(given).__name__}",

@@ -20,7 +20,7 @@ from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.rewriting.scopes import graphs_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.holding import Held, finished, read
-from onnxsmith.passes.surgery.naming import by_name, tensor_of
+from onnxsmith.passes.surgery.naming import by_name, called_with, tensor_of
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType, numpy_text
 from onnxsmith.types.value_types import describe_shape
@@ -82,8 +82,9 @@ def replace_weights(
     known = holders(held)
     if callable(weights):
         _check_parameters(weights)
-        made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in known.items())
-        given = {name: value for name, value in made if value is not None}
+        held_arrays = ((name, np.asarray(each.tensor.numpy())) for name, each in known.items())
+        made = {each[0]: called_with(weights, each, "replace_weights") for each in held_arrays}
+        given = {name: value for name, value in made.items() if value is not None}
     else:
         given = by_name(weights, {}, "replace_weights")
     for name in given:
