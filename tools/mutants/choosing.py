@@ -102,9 +102,9 @@ def _nearness(root: Path, file: str, test: str) -> float:
     """From 1, for a test file that only happens to execute a module, to 3 or so, for one that is about it."""
     module, path = Path(file), Path(test)
     imported = imports_of_tests(root).get(path, frozenset())
-    if any(each.rpartition(".")[2].startswith("test_") for each in imported):
-        return 1  # it borrows the cases of another test file, and those are about what that file is about
     is_meant = module_name(module) in imported or shelf_of(root, module) == path
+    if not is_meant and any(each.rpartition(".")[2].startswith("test_") for each in imported):
+        return 1  # it borrows the cases of another test file, and those are about what that file is about
     folders, shared = len(module.parts) - 3, closeness(module, path)[0]
     # A word of another package's often means something else there.
     words = words_in_common(module, path) * (1 if shared else 0.5)
