@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,12 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import onnxsmith
-from onnxsmith import BOOL, FLOAT, INT64, script
+from onnxsmith import script
 from tests.decompile.backend_cases import all_cases
 from tests.decompile.fidelity import differences
 from tests.decompile.only_onnxsmith import offences
 from tests.decompile.random_models import models
 from tests.decompile.round_trip import compile_text, first_difference, through_folder
+from tests.decompile.written_models import FOUND, PROGRAMS
 
 Weights = Literal["inline", "external", "safetensors"]
 
@@ -49,19 +49,6 @@ def test_models_come_back(model: onnx.ModelProto) -> None:
     proto = compile_text(text)
     assert not differences(model, proto), text
     assert first_difference(text, onnxsmith.decompile(proto)) is None
-
-
-FOUND = {
-    "a function whose first input is called self": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
-        g (float[N] x) => (float[N] y) { y = own.f(x) }
-        <opset_import: ["" : 17], domain: "own"> f (self) => (y) { y = Neg(self) }""",
-    "an operator and a value that begin with digits": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
-        g (float[N] x) => (float[N] y) { _1a = own.D2(x) y = Neg(_1a) }""",
-    "a NaN with a sign": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
-        g (float[N] x) => (float[N] y) { y = own.Neg(x) }""",
-    "attributes that are stored, and no keywords": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
-        g (float[N] x) => (float[N] y) { y = own.Foo <class = float[2] {1.0, 2.0}, axis = float[2] {3.0, 4.0}> (x) }""",
-}
 
 
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
@@ -105,78 +92,6 @@ def assert_formatted(text_of: dict[str, str]) -> None:
         command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--diff", folder]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout[:5000] + result.stderr[-500:]
-
-
-X, N, P = FLOAT["K"], INT64, BOOL
-
-
-def two_states(x: X, n: N, p: P):
-    a, b = x, x * 2.0
-    for i in range(n):
-        a, b = b + 1.0, a * (i + 2.0)
-    return a, b
-
-
-def three_states_in_a_while(x: X, n: N, p: P):
-    a, b, k = x, x * 2.0, n * 0
-    while k < n:
-        a, b, k = b, a + 1.0, k + 1
-    return a, b
-
-
-def left_early(x: X, n: N, p: P):
-    a, b = x, x
-    for _ in range(n):
-        a = a + 1.0
-        if a.sum() > 9.0:
-            break
-        b = b * 2.0
-    return a, b
-
-
-def left_at_the_end(x: X, n: N, p: P):
-    a, b = x, x
-    for _ in range(n):
-        a, b = a + 1.0, b + a
-        if a.sum() > 9.0:
-            break
-    return a, b
-
-
-def branches(x: X, n: N, p: P):
-    if p:
-        a, b = x + 1.0, x
-    elif n > 2:
-        a, b = x, x * 3.0
-    else:
-        a, b = -x, x - 4.0
-    return a, b
-
-
-def all_inside_each_other(x: X, n: N, p: P):
-    a, b = x, x
-    for i in range(n):
-        if p:
-            k = n * 0
-            while k < i:
-                a, b, k = a + b, b + 1.0, k + 1
-        else:
-            for _ in range(i):
-                a, b = b, a * 2.0
-                if b.sum() > 50.0:
-                    b = b - 50.0
-    return a, b
-
-
-#: Programs, and the words of the statements that are written for their models.
-PROGRAMS: list[tuple[Callable[..., Any], dict[str, int]]] = [
-    (two_states, {"for": 1}),
-    (three_states_in_a_while, {"while": 1}),
-    (left_early, {"for": 1, "if": 2, "else": 1, "break": 1}),
-    (left_at_the_end, {"for": 1, "if": 1, "break": 1}),
-    (branches, {"if": 2, "else": 2}),
-    (all_inside_each_other, {"for": 2, "while": 1, "if": 2, "else": 2}),
-]
 
 
 @pytest.mark.parametrize(("program", "wanted"), PROGRAMS, ids=lambda each: getattr(each, "__name__", ""))

@@ -6,6 +6,8 @@ import importlib
 import importlib.util
 import linecache
 import pkgutil
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from onnxsmith import script
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import OptionalType, TensorType
-from tests.scripting import snippets
+from tests.scripting import golden, snippets
 from tests.scripting.corpus import Snippet, snippets_of
 from tests.scripting.four_ways import (
     EAGER,
@@ -68,19 +70,38 @@ def _required(kind: Any) -> Any:
     return kind.element if isinstance(kind, OptionalType) else kind
 
 
+#: The models of snippets and the errors of those that are refused. `--update-golden` writes both files, of a whole run
+#: in one process (`-n 0`); the change is reviewed as a diff.
+MODELS, ERRORS = Path(__file__).with_name("models.txt"), Path(__file__).with_name("refusals.txt")
+
+
+@cache
+def _kept(path: Path) -> dict[str, str]:
+    return golden.read(path.read_text() if path.exists() else "")
+
+
+def _compare(path: Path, name: str, text: str, *, update: bool) -> None:
+    if update:
+        _kept(path)[name] = text
+        path.write_text(golden.written(_kept(path)))
+    assert text == _kept(path).get(name)
+
+
 @pytest.mark.parametrize("name", RUN)
-def test_runs(name: str) -> None:
+def test_runs(name: str, update_golden: bool) -> None:
     function, snippet = SNIPPETS[name]
     assert snippet.runs, f"{name} has neither a run nor an error"
     made = make(function, snippet)
     returns = made.parameters.returns
-    for inputs, attributes in snippet.runs:
+    for number, (inputs, attributes) in enumerate(snippet.runs):
         results: dict[str, list[Any]] = {}
         if "plain" not in snippet.skips:
             results[PLAIN] = flat(run_plain(made, inputs, attributes), returns)
         if "eager" not in snippet.skips:
             results[EAGER] = flat(run_eagerly(made, inputs, attributes), returns)
         proto = compile_and_check(made, attributes, **model_options(made, snippet, inputs))
+        if number == 0:
+            _compare(MODELS, name, golden.model_text(proto), update=update_golden)
         if "runtime" not in snippet.skips:
             results[RUNTIME] = run_runtime(proto, inputs)
         if "reference" not in snippet.skips:
@@ -91,7 +112,7 @@ def test_runs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str) -> None:
+def test_refused(name: str, update_golden: bool) -> None:
     function, snippet = SNIPPETS[name]
     with pytest.raises(OnnxsmithError) as caught:  # noqa: PT012  # decorating or compiling may find it
         made = make(function, snippet)
@@ -100,6 +121,7 @@ def test_refused(name: str) -> None:
     error = caught.value
     assert type(error) is snippet.error, f"{type(error).__name__}: {error}"
     assert snippet.text in str(error), str(error)
+    _compare(ERRORS, name, golden.error_text(error), update=update_golden)
     span = error.span
     assert span is not None, f"the error points nowhere: {error}"
     assert span.file == function.__code__.co_filename, str(error)

@@ -34,6 +34,8 @@ IMPORTS, WORDS, FOLDERS = 1.0, 1.0, 0.6
 LEVELS, FARTHEST = 0.25, 5
 #: What it counts that a test file is the nearest one of all modules of the same folder; of a part of them, that part.
 FAMILIES = 2.0
+#: Files are equal whose scores differ by no more than this.
+NEARLY = 0.93
 #: A file that executes less than this part of a module is not about it.
 LEAST_SHARE = 0.2
 
@@ -52,19 +54,16 @@ def breakable_lines(file: str, source: str) -> set[int]:
 def chosen(root: Path, file: str, lines: set[int], executed: Mapping[str, Lines]) -> str | None:
     """The test file that executes most lines of a module and is about it; None where none executes a fifth of them.
 
-    Of files that are equal in this, the one is taken that executes the fewest lines of other modules: a file that
-    executes everything asserts little about this module.
+    Of files that are nearly equal in this, the one is taken that executes the fewest lines of other modules: a file
+    that executes everything asserts little about this module.
     """
-    best, result = (0.0, 0), None
+    scores: dict[str, float] = {}
     for test, found in executed.items():
         share = len(lines.intersection(found.get(file, ()))) / max(1, len(lines))
-        if share < LEAST_SHARE:
-            continue
-        breadth = sum(len(set(each)) for each in found.values())
-        score = (round(share * _nearness(root, file, test), 2), -breadth)
-        if result is None or score > best:
-            best, result = score, test
-    return result
+        if share >= LEAST_SHARE:
+            scores[test] = share * _nearness(root, file, test)
+    equal = [test for test, score in scores.items() if score >= NEARLY * max(scores.values())]
+    return min(equal, key=lambda test: sum(len(set(each)) for each in executed[test].values()), default=None)
 
 
 def by_nearness(root: Path, file: str, line: int, executed: Mapping[str, Lines] | None = None) -> list[str]:
@@ -102,9 +101,9 @@ def _nearness(root: Path, file: str, test: str) -> float:
     """From 1, for a test file that only happens to execute a module, to 3 or so, for one that is about it."""
     module, path = Path(file), Path(test)
     imported = imports_of_tests(root).get(path, frozenset())
-    if any(each.rpartition(".")[2].startswith("test_") for each in imported):
-        return 1  # it borrows the cases of another test file, and those are about what that file is about
     is_meant = module_name(module) in imported or shelf_of(root, module) == path
+    if not is_meant and any(each.rpartition(".")[2].startswith("test_") for each in imported):
+        return 1  # it borrows the cases of another test file, and those are about what that file is about
     folders, shared = len(module.parts) - 3, closeness(module, path)[0]
     # A word of another package's often means something else there.
     words = words_in_common(module, path) * (1 if shared else 0.5)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import onnx
 import pytest
-from onnx import helper, numpy_helper, parser
+from onnx import parser
 
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import Refused, adapt, checks_at_once
@@ -15,7 +15,7 @@ from onnxsmith.runtime.facts.fact import Check, Fact, Probe, Refusal
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.types.dtypes import DType
 from tests.laws.bare_session import BareProcess
-from tests.runtime.facts.probing import is_right, probe_of
+from tests.runtime.facts.probing import as_function, is_right, probe_of, with_constants
 
 #: The engine's version decides which facts are applied at all.
 HERE = onnxruntime_api.version()
@@ -152,33 +152,6 @@ def test_the_adapted_model_does_not_when_its_inputs_are_constants(
     assert is_right(outcome, probe), outcome
     if outcome.kind == "error":  # a check, or what the runtime itself finds when it loads the model
         assert failed_check(outcome.text) is not None or "Gather" not in outcome.text, outcome.text
-
-
-def with_constants(model: onnx.ModelProto, probe: Probe, node: str | None) -> onnx.ModelProto:
-    """The same model with its inputs as initializers, each behind a node that hands it on, or as they are."""
-    graph = model.graph
-    nodes = list(graph.node)
-    del graph.node[:], graph.input[:]
-    for name, array in probe.inputs.items():
-        held = name if node is None else f"{name}_held"
-        graph.initializer.append(numpy_helper.from_array(array, held))
-        if node is not None:
-            graph.node.append(helper.make_node(node, [held], [name]))
-    graph.node.extend(nodes)
-    return model
-
-
-def as_function(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same model with its nodes in a function."""
-    graph = model.graph
-    inputs, outputs = [each.name for each in graph.input], [each.name for each in graph.output]
-    function = helper.make_function(
-        "own", "Body", inputs, outputs, list(graph.node), list(model.opset_import)
-    )
-    call = helper.make_node("Body", inputs, outputs, domain="own")
-    outer = helper.make_graph([call], "outer", list(graph.input), list(graph.output))
-    imports = [*model.opset_import, helper.make_opsetid("own", 1)]
-    return helper.make_model(outer, functions=[function], opset_imports=imports, ir_version=model.ir_version)
 
 
 def test_names_are_told_apart() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith.schema.inference import Known
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.schema.inference import Known, content
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, TensorType
 from tests.schema.inference.calls import BOOL, INT64, C, S, T, V, call, data, shape
@@ -186,3 +187,173 @@ def test_content_of_unknown_element_type_is_not_computed_with() -> None:
     unknown = Known(TensorType(None, (1,)), (3,))
     assert data("Add", unknown, unknown) is None
     assert data("Cast", T(2, dtype=BOOL), to=int(INT64)) is None
+
+
+#: numpy's function for each operator that is computed of constants, and the element types that are tried.
+COMPUTED: dict[str, tuple[Any, str]] = {
+    "Add": (np.add, "ifd"),
+    "Sub": (np.subtract, "ifd"),
+    "Mul": (np.multiply, "ifd"),
+    "Mod": (np.mod, "i"),
+    "Min": (np.minimum, "ifd"),
+    "Max": (np.maximum, "ifd"),
+    "Pow": (np.power, "f"),
+    "Neg": (np.negative, "ifd"),
+    "Abs": (np.abs, "ifd"),
+    "Floor": (np.floor, "fd"),
+    "Ceil": (np.ceil, "fd"),
+    "Round": (np.rint, "fd"),
+    "Sqrt": (lambda x: np.sqrt(x), "fd"),
+    "Reciprocal": (lambda x: 1 / x, "fd"),
+    "Equal": (np.equal, "ifdb"),
+    "Less": (np.less, "ifd"),
+    "Greater": (np.greater, "ifd"),
+    "LessOrEqual": (np.less_equal, "ifd"),
+    "GreaterOrEqual": (np.greater_equal, "ifd"),
+    "Not": (np.logical_not, "b"),
+    "And": (np.logical_and, "b"),
+    "Or": (np.logical_or, "b"),
+    "Xor": (np.logical_xor, "b"),
+}
+OPERANDS: dict[str, list[Any]] = {
+    "i": [np.array([[7, -7, 4], [1, -3, 9]]), np.array([2, 3, 4])],
+    "f": [np.array([[2.5, -1.5, 4], [0.5, 3, 9]], np.float32), np.array([2, 3, 4], np.float32)],
+    "d": [np.array([[2.5, -1.5, 4], [0.5, 3, 9]]), np.array([2.0, 3, 4])],
+    "b": [np.array([[True, False, True], [False, True, False]]), np.array([True, True, False])],
+}
+UNARY = {"Neg", "Abs", "Floor", "Ceil", "Round", "Sqrt", "Reciprocal", "Not"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name, (_, kinds) in COMPUTED.items() for kind in kinds]
+)
+def test_constants_are_computed_as_numpy_does(name: str, kind: str) -> None:
+    given = OPERANDS[kind][: 1 if name in UNARY else 2]
+    with np.errstate(invalid="ignore"):
+        expected = COMPUTED[name][0](*given)
+    found = data(name, *map(C, given))
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_division_truncates_and_remainders_floor() -> None:
+    for left, right in ((7, 2), (-7, 2), (7, -2), (-7, -2), (0, 3)):
+        assert data("Div", C(left), C(right)) == int(left / right)
+        np.testing.assert_array_equal(
+            np.asarray(data("Div", C([[left]]), C([[right]]))), [[int(left / right)]]
+        )
+        assert data("Mod", C(left), C(right)) == left % right
+    np.testing.assert_array_equal(np.asarray(data("Div", C([[3.0]]), C([[2.0]]))), [[1.5]])
+    assert data("Div", C([[1]]), C([[0]])) is None
+    assert data("Mod", C([[1]]), C([[0]])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "expected"),
+    [
+        ("Neg", (V("N", 3),), ("-N", -3)),
+        ("Abs", (V("N", -3, None),), ("N", 3, None)),
+        ("Abs", (S("N-5"),), None),
+        ("Greater", (S("N+1"), S("N")), True),
+        ("Greater", (S("N"), S("N+1")), False),
+        ("LessOrEqual", (S("N"), S("N")), True),
+        ("LessOrEqual", (S("N+1"), S("N")), False),
+        ("GreaterOrEqual", (S("N"), S("N")), True),
+        ("GreaterOrEqual", (S("N"), S("N+1")), False),
+        ("Less", (S("N"), S("M")), None),
+        ("Less", (V("N", "N+1"), V("N+1", "N")), [True, False]),
+        ("Less", (V("N", "M"), V("N+1", "N")), None),
+        ("Equal", (V("N", None), C([1])), None),
+        ("Add", (V("N", 2), V(1, 2, 3)), None),
+        ("Add", (V(None, None), C([1])), None),
+        ("Add", (V(), C([1])), ()),
+        ("Sub", (C(-FAR), C(2)), None),
+        ("Sub", (C(-FAR), C(1)), -FAR - 1),
+    ],
+)
+def test_entries_that_are_names(name: str, inputs: tuple[Known, ...], expected: Any) -> None:
+    try:
+        found = data(name, *inputs)
+    except OnnxsmithError:  # the sizes do not fit, or the element types
+        found = None
+    assert (found.tolist() if isinstance(found, np.ndarray) else found) == expected
+
+
+def test_the_type_of_a_number_out_of_range_is_not_guessed() -> None:
+    assert data("Cast", C([2.5e9, 1.0]), to=int(DType.INT32)) is None
+    assert data("Cast", C([2.0e9, -1.0]), to=int(DType.INT32)) == (2_000_000_000, -1)
+    for number, dtype, expected in (
+        (200.9, DType.UINT8, 200),
+        (256.0, DType.UINT8, None),
+        (-1.0, DType.UINT8, None),
+        (127.5, DType.INT8, 127),
+        (128.0, DType.INT8, None),
+        (-127.5, DType.INT8, -127),
+    ):
+        found = data("Cast", C([number]), to=int(dtype))
+        assert (None if found is None else np.asarray(found).tolist()) == (expected and [expected])
+    assert data("Cast", V("N", 2**31, -(2**31)), to=int(DType.INT32)) == ("N", None, -(2**31))
+    assert data("Cast", S(2**40), to=int(DType.INT32)) is None
+    assert data("Cast", S(2**40), to=int(INT64)) == 2**40
+
+
+@pytest.mark.parametrize(
+    ("known", "shape", "expected"),
+    [
+        (V("N"), (), "N"),
+        (V("N", 2), (2,), ("N", 2)),
+        (V("N", 2), (), None),
+        (V("N", 2), (1,), None),
+        (S("N"), (1,), ("N",)),
+        (S("N"), (), "N"),
+        (S("N"), (2,), None),
+        (S(3), (1, 1), [[3]]),
+        (V(1, 2), (2, 1), [[1], [2]]),
+        (V(1, 2), (2, 2), None),
+        (V("N", 2), (2, 1), None),
+        (C([[1.5, 2]]), (2,), [1.5, 2]),
+        (C([[1.5, 2]]), (None,), None),
+        (V(1, 2), ("N", 1), None),
+        (T(2), (2,), None),
+        (None, (2,), None),
+    ],
+)
+def test_content_under_another_shape(known: Known | None, shape: Any, expected: Any) -> None:
+    found = content.moved(known, shape)
+    assert (found.tolist() if isinstance(found, np.ndarray) else found) == expected
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (np.array([1, 2]), (1, 2)),
+        (np.array(5, np.int32), 5),
+        (np.array(["N", 2], object), ("N", 2)),
+        (np.array("N", object), "N"),
+        (np.array([None, None], object), None),
+        (np.array([2**63, 1], object), (None, 1)),
+        (np.array([[1, 2]], object), [[1, 2]]),
+        (np.array([["N", 2]], object), None),
+        (np.array([[1, 2]]), [[1, 2]]),
+        (np.array([1.5]), [1.5]),
+        (np.array([1, 2], np.int8), [1, 2]),
+        (np.array([], np.int64), ()),
+    ],
+)
+def test_arrays_and_content_are_each_others_reverse(array: Any, expected: Any) -> None:
+    found = content.from_array(array)
+    assert (found.tolist() if isinstance(found, np.ndarray) else found) == expected
+    if expected is not None and array.dtype != object:
+        again = content.as_array(Known(TensorType(DType.from_numpy(array.dtype), array.shape), found))
+        assert again is not None
+        np.testing.assert_array_equal(again, array)
+
+
+def test_where_chooses_by_constants_alone() -> None:
+    found = content.choose(C([[True], [False]]), C([1, 2]), V(3, 4))
+    assert np.asarray(found).tolist() == [[1, 2], [3, 4]]
+    assert content.choose(C([1, 0]), C([1, 2]), V(3, 4)) is None
+    assert content.choose(T(2, dtype=BOOL), C([1, 2]), V(3, 4)) is None
+    assert content.choose(C([True, False]), C([1, 2, 3]), V(3, 4)) is None
+    assert content.choose(C([True, False]), V("N", 2), V(3, "M")) == ("N", "M")

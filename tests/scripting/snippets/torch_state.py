@@ -8,6 +8,7 @@ from tests.scripting.corpus import refused, runs, vector
 
 TENSOR = torch.ones(1)
 LAYER = torch.nn.Linear(1, 1).requires_grad_(False)
+LAYER.load_state_dict({"weight": torch.tensor([[0.5]]), "bias": torch.tensor([0.25])})
 
 
 @refused(MutationError, "'TENSOR'")

@@ -128,7 +128,7 @@ def _by_numpy(
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(function(*typed))
-        if result.size > LARGEST_CONTENT or not _fits(result, dtype):
+        if result.size > LARGEST_CONTENT or not fits(result, dtype):
             return None
         return from_array(result.astype(dtype.numpy, copy=False))
     except (
@@ -138,11 +138,15 @@ def _by_numpy(
         return None
 
 
-def _fits(result: Array, dtype: DType) -> bool:
+def fits(result: Array, dtype: DType) -> bool:
     """True if floats that become integers are in their range: past it, each processor gives another number."""
     if result.dtype.kind != "f" or not dtype.is_integer:
         return True
-    return bool((np.abs(result) < 2.0 ** (dtype.bits - 1)).all())
+    is_unsigned = dtype.kind == "unsigned"
+    low, end = (
+        (-1.0, 2.0**dtype.bits) if is_unsigned else (-(2.0 ** (dtype.bits - 1)), 2.0 ** (dtype.bits - 1))
+    )
+    return bool(((low < result) & (result < end)).all())
 
 
 def _divide(left: Array, right: Array) -> Array:

@@ -223,7 +223,7 @@ def array_elements(array: Elements, what: str) -> Elements:
             help=_date_help("X", "numpy", str(array.dtype)),
         ).locate_at_caller()
     if kind in "UT":
-        return _text(array.tolist(), what).reshape(array.shape)
+        return _text(array.reshape(-1).tolist(), what).reshape(array.shape)
     if kind != "O":
         raise PipelineError(
             f"{what} holds {array.dtype}, and a model takes numbers, truth values and text",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
-from onnxsmith.schema.inference.content import as_array, from_array
+from onnxsmith.schema.inference.content import as_array, fits, from_array
 from onnxsmith.schema.inference.known import Data, Known
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import Dimension, TensorType
 
 _DTYPE_WAS_TEXT_BEFORE = 6
 
@@ -32,13 +32,23 @@ def cast_like(call: Call) -> Result:
 def _converted(known: Known | None, dtype: DType | None) -> Data:
     if known is None or known.data is None or dtype is None:
         return None
-    if isinstance(known.data, tuple | str | int) and dtype in (DType.INT64, DType.INT32):
-        return known.data
+    if isinstance(known.data, tuple) and dtype in (DType.INT64, DType.INT32):
+        return tuple(_held(each, dtype) for each in known.data)
+    if isinstance(known.data, str | int) and dtype in (DType.INT64, DType.INT32):
+        return _held(known.data, dtype)
     array = as_array(known)
     if array is None or array.dtype.kind not in "biuf" or not (dtype.is_native and dtype is not DType.STRING):
         return None
+    if not fits(array, dtype):
+        return None
     with np.errstate(all="ignore"):
         return from_array(array.astype(dtype.numpy))
+
+
+def _held(entry: Dimension, dtype: DType) -> Dimension:
+    """Nothing where a number is beyond the type."""
+    end = 1 << (dtype.bits - 1)
+    return None if isinstance(entry, int) and not -end <= entry < end else entry
 
 
 @rule("BitCast")
