@@ -43,7 +43,6 @@ from onnxsmith.scripting.dialects.numpy.wording import in_numpys_words
 from onnxsmith.scripting.functions.specialised import ArraysCall
 from onnxsmith.scripting.source.function_source import find_function, refuse_if_changed
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.staging import statements as statements  # fills the table of kinds
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.function_stager import Staging

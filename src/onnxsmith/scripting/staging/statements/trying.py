@@ -10,7 +10,15 @@ from typing import cast
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
+from onnxsmith.scripting.analysis.kinds import (
+    KINDS,
+    FlowQuestions,
+    Names,
+    Root,
+    Targets,
+    names_bound,
+    target_roots,
+)
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user, refuse_conditional
@@ -203,3 +211,7 @@ def _ended(stager: Stager, statement: ast.stmt, follow: Leaf, run: Callable[[Lea
         return follow(NEXT)
     leaf = recording(stager, statement, stager.flow.assigned([statement]))  # a jump out becomes data first
     return dispatch(stager, run(leaf), follow, statement)
+
+
+KINDS["Try"] = Trying()
+KINDS["With"] = Within()
