@@ -66,9 +66,13 @@ class Ufunc(UfuncCall):
         reduce: Reduce | None,
     ) -> None:
         super().__init__(name, real, complex, check)
-        self._steps = Steps(self, reduce)
+        self._shortcut = reduce
 
     # Made when they are first called: few programs go along dimensions with more than a few functions.
+
+    @functools.cached_property
+    def _steps(self) -> Steps:
+        return Steps(self, self._shortcut)
 
     @functools.cached_property
     def _reduced(self) -> Recorded:
