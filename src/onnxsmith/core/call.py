@@ -14,6 +14,7 @@ import numpy as np
 
 from onnxsmith.core import portable
 from onnxsmith.core.bodies import is_function, make_bodies
+from onnxsmith.core.call_cache import are_arrays
 from onnxsmith.core.forms import Form, Key, form_key, forms_cache
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
@@ -86,7 +87,7 @@ def _perform(
 ) -> Sequence[Any]:
     """The outputs of a call, by its four steps; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
-    if active is None or active.recording is None:
+    if (active is None or active.recording is None) and not are_arrays(map(type, args)):
         args = tuple(
             [adopted(each, input_place(op, k)) if is_foreign(each) else each for k, each in enumerate(args)]
         )

@@ -7,7 +7,7 @@ scripts and traces, nobody asks, and a demand costs nothing. Knows no front end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol, TypeAlias
@@ -60,27 +60,23 @@ def demand(holds: Callable[[], Truth], *errors: Exception | Refusal) -> None:
 
     Of several errors the first that applies is raised. `holds` is called only where somebody notes demands.
     """
-    demands = _NOTED.get()
-    if demands is None:
-        return
-    found = _known(holds())
-    refusals = tuple(each if isinstance(each, Refusal) else Refusal(each) for each in errors)
-    if isinstance(found, TensorValue):
-        demands.unless(found, refusals)
-    elif not found:
-        demands.now(refusals[-1].error)
+    _require(holds, errors, wanted=True)
 
 
 def forbid(fails: Callable[[], Truth], *errors: Exception | Refusal) -> None:
     """`demand` by what must not hold: NaN compares with nothing, so that most functions let it pass."""
+    _require(fails, errors, wanted=False)
+
+
+def _require(truth: Callable[[], Truth], errors: Sequence[Exception | Refusal], *, wanted: bool) -> None:
     demands = _NOTED.get()
     if demands is None:
         return
-    found = _known(fails())
+    found = _known(truth())
     refusals = tuple(each if isinstance(each, Refusal) else Refusal(each) for each in errors)
     if isinstance(found, TensorValue):
-        demands.where(found, refusals)
-    elif found:
+        (demands.unless if wanted else demands.where)(found, refusals)
+    elif bool(found) is not wanted:
         demands.now(refusals[-1].error)
 
 

@@ -145,14 +145,14 @@ def content_of(value: Operand) -> Array | None:
     return data if is_array(data) else np.array(data, np.int64)
 
 
-def read_axis(axis: SupportsIndex, rank: int, name: str = "axis") -> int:
+def read_axis(axis: SupportsIndex, rank: int) -> int:
     """An axis counted from the front, or an error that says what may stand there."""
-    number = _read_integer(axis, name)
+    number = _read_integer(axis)
     if not -rank <= number < rank:
         if rank == 0:
-            raise AttributeValueError(f"{name}={number} is out of range: a scalar has no axes")
+            raise AttributeValueError(f"axis={number} is out of range: a scalar has no axes")
         raise AttributeValueError(
-            f"{name}={number} is out of range for a tensor of {rank} dimension{'s' * (rank > 1)}",
+            f"axis={number} is out of range for a tensor of {rank} dimension{'s' * (rank > 1)}",
             help=f"an axis is from {-rank} to {rank - 1}",
         )
     return number % rank
@@ -168,7 +168,7 @@ def read_axes(axis: Axes, value: Operand, purpose: str) -> tuple[int, ...] | Non
     given = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
     rank = rank_of(value)
     if rank is None:
-        numbers = tuple(_read_integer(each, "axis") for each in given)
+        numbers = tuple(_read_integer(each) for each in given)
         if len({each < 0 for each in numbers}) > 1:
             needed_rank(value, purpose)
     else:
@@ -178,11 +178,11 @@ def read_axes(axis: Axes, value: Operand, purpose: str) -> tuple[int, ...] | Non
     return numbers
 
 
-def _read_integer(axis: SupportsIndex, name: str) -> int:
+def _read_integer(axis: SupportsIndex) -> int:
     try:
         number = None if isinstance(axis, bool) else int(operator.index(axis))
     except TypeError:
         number = None
     if number is None:
-        raise AttributeTypeError(f"{name} is an int, not {axis!r}")
+        raise AttributeTypeError(f"axis is an int, not {axis!r}")
     return number

@@ -28,16 +28,16 @@ class GradientRule:
 
     function: RuleFunction
     #: Whether the operator broadcasts: a cotangent may be as large as the output, and is summed to fit its input.
-    broadcasts: bool
+    broadcasts: bool = False
     #: Whether zeros among the cotangents that it gives are those of a mask.
-    masks: bool
+    masks: bool = False
     #: How many outputs of the operator it needs; the model may have asked for fewer.
-    outputs: int
+    outputs: int = 1
     #: For operators with graphs inside: records the call, and keeps what the rule needs.
-    forward: Callable[[Any], tuple[Value, ...]] | None
+    forward: Callable[[Any], tuple[Value, ...]] | None = None
     #: Which calls it is for, by inputs, attributes and the number of outputs; others go through ONNX's definition. Of
     #: an algorithm, which has no attributes, "form" is the name of the function.
-    only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None
+    only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None = None
 
 
 #: The domain of rules for calls on the bits of numbers.
@@ -70,7 +70,7 @@ def rule(
 def enter_unary(functions: Mapping[str, Unary], domain: str = "") -> None:
     """Enter the rules of operators of which the first input alone has a cotangent."""
     for name, function in functions.items():
-        rule(name, domain=domain)(functools.partial(_of_one, function))
+        RULES.register((domain, name), GradientRule(functools.partial(_of_one, function)))
 
 
 def _of_one(function: Unary, step: Step, g: Tensor) -> Cotangents:

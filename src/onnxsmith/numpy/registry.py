@@ -28,6 +28,10 @@ UFUNCS: Registry[str, AnyUfunc] = Registry("onnxsmith.numpy", "UFUNCS")
 #: All others, under their names in numpy, with dots: `linalg.solve`.
 FUNCTIONS: Registry[str, Callable[..., object]] = Registry("onnxsmith.numpy", "FUNCTIONS")
 
+#: Tuples of ours whose items have names, and a result of numpy's of the same names, whose class has no public name.
+#: The module of a class enters it: where that is not imported, no result has the class.
+NUMPYS_TUPLES: dict[type, Callable[[], Any]] = {}
+
 
 _TOO_BIG = re.compile("maximum allowed (dimension|size) exceeded|array is too big", re.IGNORECASE)
 

@@ -16,7 +16,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_o
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import NUMPYS_TUPLES, public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.types.dtypes import DType
 
@@ -45,6 +45,15 @@ class UniqueInverseResult(NamedTuple):
 
     values: Array
     inverse_indices: Array
+
+
+NUMPYS_TUPLES.update(
+    {
+        UniqueAllResult: lambda: np.unique_all(np.zeros(1)),
+        UniqueCountsResult: lambda: np.unique_counts(np.zeros(1)),
+        UniqueInverseResult: lambda: np.unique_inverse(np.zeros(1)),
+    }
+)
 
 
 def _row(x: Array) -> Field:

@@ -10,6 +10,7 @@ How it is called stands in `ufunc_call`; how it goes along a dimension, in `ufun
 from __future__ import annotations
 
 import functools
+from inspect import Parameter, Signature
 from typing import Any, cast
 
 import numpy as np
@@ -32,15 +33,29 @@ from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
 from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
 from onnxsmith.numpy.ufunc_call import UfuncCall
 from onnxsmith.numpy.ufunc_options import read_out, read_where
-from onnxsmith.numpy.ufunc_signature import SignatureOf
 from onnxsmith.numpy.ufunc_steps import Reduce, Steps
+
+#: The options that all of them have, as numpy documents them.
+_COMMON = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
+
+
+class _SignatureOf:
+    """The attribute that `inspect.signature` asks a universal function for; its class has none.
+
+    The call itself takes what it is given; `ufunc_options` reads it.
+    """
+
+    def __get__(self, instance: Ufunc | None, owner: type) -> Signature:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return _signature_of(instance)
 
 
 class Ufunc(UfuncCall):
     """One universal function: call it on arrays, or along their dimensions."""
 
     __doc__ = DocumentationOf(__doc__ or "")  # pyright: ignore[reportAssignmentType]  # `help` asks the object
-    __signature__ = SignatureOf()
+    __signature__ = _SignatureOf()
 
     def __init__(
         self,
@@ -51,9 +66,13 @@ class Ufunc(UfuncCall):
         reduce: Reduce | None,
     ) -> None:
         super().__init__(name, real, complex, check)
-        self._steps = Steps(self, reduce)
+        self._shortcut = reduce
 
     # Made when they are first called: few programs go along dimensions with more than a few functions.
+
+    @functools.cached_property
+    def _steps(self) -> Steps:
+        return Steps(self, self._shortcut)
 
     @functools.cached_property
     def _reduced(self) -> Recorded:
@@ -248,3 +267,22 @@ def operator(name: str) -> RealLoop:
         return getattr(op, name)(*inputs)
 
     return call
+
+
+def _signature_of(ufunc: Ufunc) -> Signature:
+    """The parameters of a universal function: a product has axes, one of single elements a mask."""
+    names = ["x"] if ufunc.nin == 1 else [f"x{number + 1}" for number in range(ufunc.nin)]
+    out = None if ufunc.nout == 1 else (None,) * ufunc.nout
+    options: dict[str, object] = (
+        {"where": True} if ufunc.signature is None else {"axes": None, "axis": None, "keepdims": False}
+    )
+    return Signature(
+        [
+            *[Parameter(name, Parameter.POSITIONAL_ONLY) for name in names],
+            Parameter("out", Parameter.POSITIONAL_OR_KEYWORD, default=out),
+            *[
+                Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+                for name, default in {**options, **_COMMON}.items()
+            ],
+        ]
+    )

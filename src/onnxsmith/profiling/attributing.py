@@ -41,7 +41,7 @@ class Attributor:
         self._tags = tags
         self._value = re.compile(rf"{tags.word}:\d+:\d+(?:__\d+)*")
         self._told = _Told(told, tags)
-        nodes = list(all_nodes(optimized.graph.node))
+        nodes = all_nodes(optimized.graph.node)
         graphs = [optimized.graph, *_bodies(nodes)]
         self._constants = {each.name for graph in graphs for each in graph.initializer}
         self._nodes = nodes  # ids are theirs as long as they live
@@ -193,7 +193,7 @@ class _Told:
     """The graph that ONNX Runtime was given; nodes are known by their number in it."""
 
     def __init__(self, model: onnx.ModelProto, tags: Tags) -> None:
-        self.nodes = [*all_nodes(model.graph.node)]
+        self.nodes = all_nodes(model.graph.node)
         for function in model.functions:
             self.nodes += all_nodes(function.node)
         self.producers: dict[str, int] = {}
@@ -221,7 +221,7 @@ class _Told:
     def is_around(self, place: int) -> bool:
         """True if a node has others inside: bodies, or the function that it calls."""
         node = self.nodes[place]
-        return function_key(node) in self._functions or any(True for _ in inner_graphs(node))
+        return function_key(node) in self._functions or bool(inner_graphs(node))
 
     def _fill_in_tags(self) -> None:
         """Nodes that have no tag stand for what reads them."""
@@ -241,7 +241,7 @@ class _Told:
         for node in self.nodes:
             given = [name for name in node.input if name]
             is_constant = node.op_type in _ASKING or (
-                not any(True for _ in inner_graphs(node)) and all(name in constants for name in given)
+                not inner_graphs(node) and all(name in constants for name in given)
             )
             result.append(is_constant)
             if is_constant:
@@ -272,6 +272,5 @@ class _Told:
         return found
 
 
-def _bodies(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
-    for node in nodes:
-        yield from inner_graphs(node)
+def _bodies(nodes: Iterable[onnx.NodeProto]) -> list[onnx.GraphProto]:
+    return [graph for node in nodes for graph in inner_graphs(node)]

@@ -93,7 +93,7 @@ class _Tagger:
         function = self._functions.get(key)
         if function is None:
             return
-        nodes, size = sum(1 for _ in all_nodes(function.node)), function.ByteSize()
+        nodes, size = len(all_nodes(function.node)), function.ByteSize()
         is_large = (
             len(self._copies) >= _MOST_COPIES
             or self._copied_nodes + nodes > _MOST_COPIED_NODES

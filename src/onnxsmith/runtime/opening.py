@@ -304,8 +304,7 @@ def _make_session(
 
 def _libraries(operators: Set[tuple[str, str]]) -> tuple[str, ...]:
     """The libraries of operators that a model may need: none where its domains are all known."""
-    loaded = plug_ins.operator_libraries()
-    return loaded if loaded and any(domain not in _BUILT_IN for domain, _ in operators) else ()
+    return () if all(domain in _BUILT_IN for domain, _ in operators) else plug_ins.operator_libraries()
 
 
 def weight_reader(model: SessionModel) -> ReadWeight:

@@ -81,7 +81,10 @@ class EagerTarget:
         if call.attributes and any(map(is_function, call.attributes.values())):
             results = _run_bodies(call)
             return results if wraps else tuple([session_value(each) for each in results])
-        arrays = [session_value(each) for each in call.inputs]
+        arrays = [  # inline: most are arrays as they should be
+            each if each.__class__ is _ARRAY and each.dtype.isnative else session_value(each)
+            for each in call.inputs
+        ]
         form = _Form(call.op, call.version, call.attributes, call.output_count)
         if wraps and (device := device_of(arrays)) is not None:
             with staying_on(device):

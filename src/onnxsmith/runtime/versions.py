@@ -26,7 +26,7 @@ def lower_opsets(model: onnx.ModelProto) -> None:
     """Lower each imported opset version as far as every operator keeps its definition."""
     local = {(function.domain, function.name) for function in model.functions}
     # All in one: runtimes put functions in the place of their calls, in the opset of the graph.
-    nodes = list(nodes_of_model(model))
+    nodes = nodes_of_model(model)
     _lower(model.opset_import, nodes, local)
     for function in model.functions:
         _lower(function.opset_import, nodes, local)

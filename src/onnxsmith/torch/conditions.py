@@ -188,13 +188,11 @@ def narrowings(
     return [*(each for each in ranged if each is not None), *_once(found)]
 
 
-def allowed_sizes(
-    program: torch.export.ExportedProgram, asked: Mapping[str, Range], least: int = 1
-) -> dict[Symbol, Range]:
-    """The sizes that were asked for, by symbol, from a least one on."""
+def allowed_sizes(program: torch.export.ExportedProgram, asked: Mapping[str, Range]) -> dict[Symbol, Range]:
+    """The sizes that were asked for, by symbol, from 1 on."""
     symbols = [each for each in ranges_of(program) if is_of_inputs(each)]
     wanted = {each: asked.get(each.name, (0, None)) for each in symbols}
-    return {each: (max(low, least), high) for each, (low, high) in wanted.items()}
+    return {each: (max(low, 1), high) for each, (low, high) in wanted.items()}
 
 
 def _same_sizes(symbols: Iterable[Symbol], names: Mapping[str, str]) -> dict[Symbol, Symbol]:

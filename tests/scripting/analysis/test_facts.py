@@ -14,7 +14,6 @@ from onnxsmith.scripting.analysis import facts
 from onnxsmith.scripting.analysis.facts import Facts, FactTable, appended_name, names_in
 from onnxsmith.scripting.analysis.kinds import KINDS
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging import statements as statements  # fills the table of kinds
 from tests.scripting import snippets
 
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))
@@ -56,7 +55,7 @@ FUNCTIONS = dict(functions())
 def inside(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for each in statements:
         yield each
-        kind = KINDS.get(type(each))
+        kind = KINDS.get(type(each).__name__)
         for block in () if kind is None else kind.blocks(each):
             yield from inside(block)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from tests.scripting import snippets
 
-importlib.import_module("onnxsmith.scripting.staging.statements")  # fills the table of kinds
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))
 
 

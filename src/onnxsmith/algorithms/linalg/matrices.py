@@ -102,9 +102,9 @@ def masked(condition: TensorOrArray, a: Field) -> Field:
     return a.map(lambda part: op.Where(condition, part, ZERO))
 
 
-def rows_until(a: Field, count: Size, start: Size = 0) -> Field:
-    """Rows from `start` to before `count`."""
-    return a.map(lambda part: op.Slice(part, int64s([start]), int64s([count]), [rank_of(part) - 2]))
+def rows_until(a: Field, count: Size) -> Field:
+    """The first `count` rows."""
+    return a.map(lambda part: op.Slice(part, int64s([0]), int64s([count]), [rank_of(part) - 2]))
 
 
 def columns_until(a: Field, count: Size, start: Size = 0) -> Field:

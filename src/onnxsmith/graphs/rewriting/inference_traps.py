@@ -31,7 +31,7 @@ def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.M
     if not is_checked:
         return safe
     # An operator stays where inference without it finds the type of its input. It says nothing of functions.
-    nodes = list(all_nodes(model.graph.node))
+    nodes = all_nodes(model.graph.node)
     untyped = {place for place in traps if place < len(nodes) and _is_readable(nodes[place])}
     typed = _with_known_inputs(safe, untyped) if untyped else set[int]()
     return _without(model, traps - typed) if typed else safe
@@ -69,7 +69,7 @@ def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
         kept = [each for each in copy.graph.initializer if each.name not in defaults]
         del copy.graph.initializer[:]
         copy.graph.initializer.extend(kept)
-    nodes = list(nodes_of_model(copy))
+    nodes = nodes_of_model(copy)
     for node in (nodes[place] for place in traps):
         kind = _ENDS_PROCESS.get(_key(node))
         if kind is None:
@@ -92,7 +92,7 @@ def _with_known_inputs(model: onnx.ModelProto, places: Set[int]) -> set[int]:
         found = infer(model)
     except Exception:  # onnx raises unrelated classes; what is not inferred is not known
         return set()
-    nodes = list(all_nodes(found.graph.node))
+    nodes = all_nodes(found.graph.node)
     typed = {each.name for info in _infos(found) for each in info if each.type.WhichOneof("value")}
     typed |= {each.name for each in found.graph.initializer}
     return {place for place in places if nodes[place].input and nodes[place].input[0] in typed}
@@ -226,7 +226,7 @@ def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[li
     Those of the main graph are in groups, of which each depends on the groups before it alone. The others, in bodies
     and functions, whose values come from elsewhere, are not let in at all; neither are those behind too many groups.
     """
-    nodes = list(nodes_of_model(model))
+    nodes = nodes_of_model(model)
     slices = [place for place, node in enumerate(nodes) if _is_slice(node)]
     if not slices:
         return [], []
@@ -243,7 +243,7 @@ def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[li
     groups: dict[int, list[int]] = {}
     count = len(model.graph.node)
     for place, node in enumerate(nodes[:count]):
-        inside = list(all_nodes([node]))
+        inside = all_nodes([node])
         depth = max((depths.get(name, 0) for each in inside for name in each.input), default=0)
         if any((each.domain, each.op_type) in functions or shrinking.is_possible(each) for each in inside):
             depth += depth % 2 == 0

@@ -338,7 +338,7 @@ class _Inferred:
 
     def inner(self, place: int, number: int) -> _Inferred:
         """A body of one of its nodes."""
-        return _Inferred(lambda: list(inner_graphs(self.graph().node[place]))[number])
+        return _Inferred(lambda: inner_graphs(self.graph().node[place])[number])
 
 
 def inferred_graph(

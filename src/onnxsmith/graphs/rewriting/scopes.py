@@ -36,13 +36,15 @@ def plain_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def inner_graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+def inner_graphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     """The bodies of a node."""
+    found: list[onnx.GraphProto] = []
     for attribute in node.attribute:
         if attribute.type == onnx.AttributeProto.GRAPH:
-            yield attribute.g
+            found.append(attribute.g)
         elif attribute.type == onnx.AttributeProto.GRAPHS:
-            yield from attribute.graphs
+            found += attribute.graphs
+    return found
 
 
 def graphs_of_proto(model: onnx.ModelProto) -> list[onnx.GraphProto | onnx.FunctionProto]:
@@ -70,24 +72,21 @@ def outer_names(graph: onnx.GraphProto) -> set[str]:
     return read - own - {""}
 
 
-def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+def all_nodes(nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
     """All nodes, those in bodies included, to any depth."""
+    found: list[onnx.NodeProto] = []
     waiting: list[Iterable[onnx.NodeProto]] = [nodes]
     while waiting:
         for node in waiting.pop():
-            yield node
-            for attribute in node.attribute:
-                if attribute.type == onnx.AttributeProto.GRAPH:
-                    waiting.append(attribute.g.node)
-                elif attribute.type == onnx.AttributeProto.GRAPHS:
-                    waiting.extend(graph.node for graph in attribute.graphs)
+            found.append(node)
+            if node.attribute:
+                waiting += [graph.node for graph in inner_graphs(node)]
+    return found
 
 
-def nodes_of_model(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+def nodes_of_model(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """All nodes of a model, those of its functions and of bodies included."""
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
+    return [node for each in (model.graph, *model.functions) for node in all_nodes(each.node)]
 
 
 def operators_of(model: onnx.ModelProto) -> set[tuple[str, str]]:

@@ -129,7 +129,7 @@ class Scope:
         if node is None:
             return not self._is_held(name)
         # A branch may be chosen when the model is loaded, where a constant does.
-        return node.op_type != "If" and any(True for _ in inner_graphs(node))
+        return node.op_type != "If" and bool(inner_graphs(node))
 
     def _causes(self, name: str) -> Sequence[str]:
         """The values that one follows from, unless that is known to lead nowhere."""

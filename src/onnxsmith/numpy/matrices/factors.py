@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import householder, jacobi, triangular
@@ -18,7 +20,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type
 from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, refuse_nan, scaled, working
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import NUMPYS_TUPLES, public
 
 
 class QRResult(NamedTuple):
@@ -48,6 +50,16 @@ class EigResult(NamedTuple):
 
     eigenvalues: Array
     eigenvectors: Array
+
+
+NUMPYS_TUPLES.update(
+    {
+        QRResult: lambda: np.linalg.qr(np.eye(1)),
+        SVDResult: lambda: np.linalg.svd(np.eye(1)),
+        EighResult: lambda: np.linalg.eigh(np.eye(1)),
+        EigResult: lambda: np.linalg.eig(np.eye(1)),
+    }
+)
 
 
 @recorded()

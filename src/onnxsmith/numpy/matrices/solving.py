@@ -28,7 +28,7 @@ from onnxsmith.numpy.matrices.operands import (
     working,
 )
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import NUMPYS_TUPLES, public
 from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
@@ -41,6 +41,9 @@ class SlogdetResult(NamedTuple):
 
     sign: Array
     logabsdet: Array
+
+
+NUMPYS_TUPLES[SlogdetResult] = lambda: np.linalg.slogdet(np.eye(1))
 
 
 class LstsqResult(NamedTuple):

@@ -77,7 +77,7 @@ def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
 
 def _body(site: Site) -> onnx.GraphProto | None:
     """The body of a loop, with the nodes of functions in the place of their calls."""
-    body = next(inner_graphs(site.node), None)
+    body = next(iter(inner_graphs(site.node)), None)
     functions = [] if body is None else site.called(body.node)
     if body is None or not functions:
         return body

@@ -166,7 +166,7 @@ def rewrite(
     operators: str | Iterable[str], reason: str, **options: Unpack[Options]
 ) -> Callable[[Rewriting], Rewriting]:
     """A decorator: the function gives other nodes, for each of the operators. The probe is of the first one."""
-    return _adder(Rewrite, operators, reason, **options)
+    return functools.partial(_add, Rewrite, operators, reason, **options)
 
 
 def check(
@@ -176,20 +176,21 @@ def check(
     **options: Unpack[Options],
 ) -> Callable[[Checking], Checking]:
     """A decorator: the function gives the conditions under which the operators are right."""
-    return _adder(functools.partial(Check, at_once=at_once), operators, reason, **options)
+    return functools.partial(_add, functools.partial(Check, at_once=at_once), operators, reason, **options)
 
 
 def refusal(
     operators: str | Iterable[str], reason: str, **options: Unpack[Options]
 ) -> Callable[[Refusing], Refusing]:
     """A decorator: the function says why the engine cannot run a node of the operators, or None where it can."""
-    return _adder(Refusal, operators, reason, **options)
+    return functools.partial(_add, Refusal, operators, reason, **options)
 
 
-def _adder(
+def _add(
     remedy: Callable[[F], Remedy],
     operators: str | Iterable[str],
     reason: str,
+    function: F,
     *,
     dtypes: Iterable[DType] | None = None,
     probe: str | None = None,
@@ -198,24 +199,19 @@ def _adder(
     opset: int = 21,
     domains: Mapping[str, int] = MappingProxyType({}),
     **fields: Unpack[_Fields],
-) -> Callable[[F], F]:
+) -> F:
+    """Enter a function that is decorated, for each of the operators."""
     listed = (operators,) if isinstance(operators, str) else tuple(operators)
     concerned = None if dtypes is None else frozenset(dtypes)
-    probes = [
-        None if probe is None else Probe(probe, given, right, opset, domains),
-        *[None] * (len(listed) - 1),
-    ]
-
-    def add(function: F) -> F:
-        plain = function.__name__.strip("_").replace("_", "-")
-        for operator, shown in zip(listed, probes, strict=True):
-            name = plain if len(listed) == 1 else f"{plain}-{operator.lower()}"
-            made = Fact(name, operator, reason, remedy(function), shown, dtypes=concerned, **fields)
-            key = (made.domain, operator, function.__module__.rpartition(".")[2])
-            FACTS[key] = (*FACTS.loaded(key, ()), made)
-        return function
-
-    return add
+    shown = None if probe is None else Probe(probe, given, right, opset, domains)
+    plain = function.__name__.strip("_").replace("_", "-")
+    for operator in listed:
+        name = plain if len(listed) == 1 else f"{plain}-{operator.lower()}"
+        made = Fact(name, operator, reason, remedy(function), shown, dtypes=concerned, **fields)
+        key = (made.domain, operator, function.__module__.rpartition(".")[2])
+        FACTS[key] = (*FACTS.loaded(key, ()), made)
+        shown = None  # the probe is of the first one
+    return function
 
 
 class ByOperator(Mapping[tuple[str, str], V]):

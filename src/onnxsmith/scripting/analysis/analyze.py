@@ -238,7 +238,7 @@ def _parts(statements: Sequence[ast.stmt], facts: FactTable, is_shared: bool) ->
             found.append(Block(tuple(plain), tuple(known)))
             plain, known = [], []
         if not is_plain:
-            kind = KINDS.get(type(statement))
+            kind = KINDS.get(type(statement).__name__)
             if kind is not None:
                 found += kind.roots(statement)
                 for block in kind.blocks(statement):

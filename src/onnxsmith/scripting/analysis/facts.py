@@ -195,7 +195,7 @@ class FactTable:
         if facts is None or facts.has_scope:
             return names_in([statement])
         variables, attributes = {*facts.reads, *facts.assigns}, set(facts.attributes)
-        kind = KINDS.get(type(statement))
+        kind = KINDS.loaded(type(statement).__name__)
         for block in () if kind is None else kind.blocks(statement):
             self._add_names(block, variables, attributes)
         return Names(frozenset(variables), frozenset(attributes))
@@ -212,7 +212,15 @@ class FactTable:
             self.has_walrus = self.has_walrus or found.has_walrus
             self.has_scope = self.has_scope or found.has_scope
             self.may_be_unsupported = self.may_be_unsupported or found.may_be_unsupported
-            kind = None if statement.__class__ is ast.Assign else KINDS.get(type(statement))
+            is_plain = (
+                statement.__class__ in _PLAIN
+                and not found.decides
+                and not found.has_scope
+                and has_plain_targets(statement)
+            )
+            # Of plain statements none but this one has a kind that is asked.
+            is_asked = not is_plain or statement.__class__ is ast.AugAssign
+            kind = KINDS.get(type(statement).__name__) if is_asked else None
             for inner in () if kind is None else kind.blocks(statement):
                 found.assigns |= self._read(inner)
             if statement.__class__ is ast.Expr:
@@ -221,10 +229,7 @@ class FactTable:
                 tuple(found.assigns),
                 tuple(found.reads),
                 tuple(found.attributes),
-                statement.__class__ in _PLAIN
-                and not found.decides
-                and not found.has_scope
-                and has_plain_targets(statement),
+                is_plain,
                 found.may_be_unsupported,
                 found.has_scope,
                 None if found.needs_hooks else frozenset(found.called_of),

@@ -65,7 +65,7 @@ class Flow:
             return NO_JUMPS
         found = self._jumps.get(id(statement))
         if found is None:
-            kind = KINDS.get(type(statement))
+            kind = KINDS.loaded(type(statement).__name__)
             found = self._jumps[id(statement)] = NO_JUMPS if kind is None else kind.jumps(statement, self)
         return found
 
@@ -79,7 +79,7 @@ class Flow:
 
     def can_fall_through(self, statements: Sequence[ast.stmt]) -> bool:
         """True if control can reach the end of a block."""
-        kinds = [(KINDS.get(type(each)), each) for each in statements]
+        kinds = [(KINDS.loaded(type(each).__name__), each) for each in statements]
         return not any(kind is not None and kind.always_leaves(each, self) for kind, each in kinds)
 
     # -- liveness --------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Flow:
             # What `live_before` says of it, without asking: most statements are plain.
             if facts.is_plain and statement.__class__ is not ast.AugAssign:
                 live = live.difference(facts.assigns).union(facts.reads)
-            elif (kind := KINDS.get(type(statement))) is not None:
+            elif (kind := KINDS.loaded(type(statement).__name__)) is not None:
                 live = kind.live_before(statement, live, targets, self)
         return live
 
@@ -146,7 +146,7 @@ class Flow:
         return self.facts.of[id(statement)].reads
 
     def surely_assigned(self, statement: ast.stmt) -> Iterable[str]:
-        facts, kind = self.facts.of[id(statement)], KINDS.get(type(statement))
+        facts, kind = self.facts.of[id(statement)], KINDS.loaded(type(statement).__name__)
         if facts.is_plain:
             return facts.assigns
         return () if kind is None else kind.surely_assigned(statement)

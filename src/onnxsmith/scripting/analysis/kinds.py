@@ -1,4 +1,4 @@
-"""The interface of a kind of statement for analysis, and the table of kinds, which `staging/statements` fills.
+"""The interface of a kind of statement for analysis, and the lazy table of kinds, which `staging/statements` fills.
 
 The classes stand there, and also say how such a statement is staged.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from onnxsmith.registry import Registry
 from onnxsmith.scripting.analysis.names import assigned_names
 
 Names = frozenset[str]
@@ -119,8 +120,9 @@ class StatementShape:
         return live.difference(flow.surely_assigned(statement)).union(flow.reads(statement))
 
 
-#: By the class of the tree's node; statements of other classes are none that a script can contain.
-KINDS: dict[type[ast.stmt], StatementShape] = {}
+#: By the name of the class of the tree's node; statements of other classes are none that a script can contain.
+#: `FactTable` loads those that a function has; who asks after that asks for what is `loaded`, which costs less.
+KINDS: Registry[str, StatementShape] = Registry("onnxsmith.scripting.staging.statements", "KINDS")
 
 
 def target_roots(target: ast.expr) -> Iterator[Root]:

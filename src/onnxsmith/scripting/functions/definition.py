@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import linecache
 import types
@@ -119,8 +118,6 @@ def check_options(given: Iterable[str], attributes: Collection[str]) -> None:
 
 #: The domain of functions of a program that is run as a script or typed in.
 _MAIN_DOMAIN = "this"
-#: Where the kinds of statements are registered; imported with the first tree, because onnx-ir is imported with it.
-_STATEMENTS = "onnxsmith.scripting.staging.statements"
 #: `exact` of `script`: whether the graph has the nodes that are written and no others, and whether they are checked.
 Exactness = bool | Literal["unchecked"]
 
@@ -236,7 +233,6 @@ class ScriptDefinition(Script):
         """The facts from its syntax tree; raises an error for all that a script cannot contain."""
         code, global_names = self.function.__code__, self.function.__globals__
         if self._analysis is None or not self._analysis.fits(global_names):
-            importlib.import_module(_STATEMENTS)
             node = self.places.node
             refuse_if_changed(self.function, node)
             try:

@@ -173,7 +173,7 @@ class FunctionStager:
         )
 
     def _stage(self, statement: ast.stmt, follow: Leaf) -> Side:
-        kind = KINDS.get(type(statement))
+        kind = KINDS.get(type(statement).__name__)
         if not isinstance(kind, StatementKind):
             raise UnsupportedSyntaxError(f"a script cannot contain '{type(statement).__name__}'").locate(
                 self.frame.span(statement)

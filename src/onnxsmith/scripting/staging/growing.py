@@ -22,9 +22,8 @@ from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.facts import appended_name
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging.items import Rows, appended_places, item_names
+from onnxsmith.scripting.staging.items import Rows, appended_places, held_beside, item_names
 from onnxsmith.scripting.staging.merged_tensors import active
-from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import flatten, parts
 from onnxsmith.types.dtypes import DType
@@ -323,10 +322,4 @@ def _is_own(frame: Frame, name: str) -> bool:
     value = frame.variables.get(name)
     if type(value) is not list or name in frame.analysis.parameters:
         return False
-    others: list[tuple[str, object]] = []
-    here: Frame | None = frame
-    while here is not None:
-        others += [(key, each) for key, each in here.variables.items() if key != name or here is not frame]
-        others += (*here.cells.items(), *here.closure.items())
-        here = here.outer
-    return value not in Reach(others, ("__dict__",))
+    return value not in held_beside(frame, name)

@@ -188,11 +188,11 @@ def is_own(frame: Frame, name: str) -> bool:
     inside = list(containers_in(value))
     if len({id(each) for each in inside}) < len(inside):
         return False
-    reach = _held_beside(frame, name)
+    reach = held_beside(frame, name)
     return not any(each in reach for each in inside)
 
 
-def _held_beside(frame: Frame, name: str) -> Reach:
+def held_beside(frame: Frame, name: str) -> Reach:
     """The objects that variables other than one hold, in a function and those around it."""
     others: list[tuple[str, object]] = []
     here: Frame | None = frame
@@ -230,5 +230,5 @@ def rows_written(stager: Stager, target: ast.Subscript) -> Rows | None:
     rows = stager.frame.variables.get(name)
     if not isinstance(rows, Rows) or not rows.has_own_rows:
         return None
-    held = _held_beside(stager.frame, name)
+    held = held_beside(stager.frame, name)
     return None if any(each in held for each in kept_rows()) else rows

@@ -18,13 +18,12 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.growing import list_of_numbers
 from onnxsmith.numpy.grown_rows import list_of_rows
 from onnxsmith.numpy.holding import Holding
-from onnxsmith.scripting.dialects.numpy import python_stand_ins, stand_ins
+from onnxsmith.scripting.dialects.numpy import stand_ins
 from onnxsmith.scripting.dialects.numpy.builtin_calls import in_place_of
 from onnxsmith.scripting.dialects.numpy.callees import as_ours, outside_array, replacement
 from onnxsmith.scripting.dialects.numpy.in_c import behind_numba, compiled
 from onnxsmith.scripting.dialects.numpy.joining_indices import joining
-from onnxsmith.scripting.dialects.numpy.python_stand_ins import collected, mapped, reduced
-from onnxsmith.scripting.dialects.numpy.stand_ins import stand_in
+from onnxsmith.scripting.dialects.numpy.stand_ins import collected, mapped, reduced, stand_in
 from onnxsmith.scripting.dialects.numpy.vectorizing import element_loop
 from onnxsmith.scripting.staging.dialect import Calls, Dialect
 from onnxsmith.scripting.staging.function_stager import Staging
@@ -116,7 +115,7 @@ class NumpyDialect(Dialect):
 
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        if file in (stand_ins.__file__, python_stand_ins.__file__):
+        if file == stand_ins.__file__:
             return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False

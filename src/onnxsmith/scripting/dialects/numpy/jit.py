@@ -115,9 +115,9 @@ class Jitted(StandsFor, MakesModels, Specialised[_Made]):
         found = made.recording
         if found.written:
             _refuse_shared(call, found.written)
-        elif not kwargs and self._static is None and not has_sizes(self._hints):
-            self._learn(args, found.result)
         result, new = found(call.feeds)
+        if not kwargs and not found.written and self._static is None and not has_sizes(self._hints):
+            self._learn(args, found.on_arrays())
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
         return as_tensors(result) if call.gives_tensors else result

@@ -8,14 +8,13 @@ import inspect
 import types
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.context import setting
-from onnxsmith.core.call_cache import CHOICE, CallCache
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
@@ -26,7 +25,6 @@ from onnxsmith.diagnostics import Label, described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError, refusals_raised
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
-from onnxsmith.graphs.run_values import Run
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -44,9 +42,9 @@ from onnxsmith.scripting.dialects.numpy.dialect import STAGING
 from onnxsmith.scripting.dialects.numpy.raising import again, guarded
 from onnxsmith.scripting.dialects.numpy.results import Elements, Outputs, Rebuild, form_of
 from onnxsmith.scripting.dialects.numpy.wording import in_numpys_words
+from onnxsmith.scripting.functions.specialised import ArraysCall
 from onnxsmith.scripting.source.function_source import find_function, refuse_if_changed
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.staging import statements as statements  # fills the table of kinds
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.function_stager import Staging
@@ -171,7 +169,8 @@ def _last_place(traceback: types.TracebackType | None, is_meant: Callable[[str],
 
 
 _LOOP = ("", "Loop")
-_MOST_CHOICES = 8
+#: From inputs, in order, to outputs.
+_Run: TypeAlias = Callable[[Sequence[Elements]], Sequence[Elements]]
 
 
 class Recording:
@@ -243,8 +242,6 @@ class Recording:
             self.model: Model = trace(body, *types_, **options)
         if is_model:  # a session leaves out by itself what is not needed; people read and ship models
             self.model = _tidied(self.model)
-        #: By the choice of a runtime.
-        self._runs: CallCache[Run] = CallCache(_MOST_CHOICES)
         #: What computes the number of an error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
         self._first_errors: Recording | None = None
@@ -305,9 +302,7 @@ class Recording:
         """The outputs of the model."""
         if device_of(feeds) is not None:
             return cast("Sequence[Elements]", self._running.session_for(feeds)(feeds))
-        choice = CHOICE.get()
-        run = self._runs.find(choice) or self._runs.get_or_make(choice, lambda: self._running.native_runner())
-        return cast("Sequence[Elements]", run(feeds))
+        return cast(_Run, self._running.native_runner())(feeds)
 
     @functools.cached_property
     def _running(self) -> Model:
@@ -316,19 +311,24 @@ class Recording:
 
     def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
         """The result of the function, and the new elements of the inputs that it writes to."""
-        many = iter(self._every(feeds))
+        many = iter(self._every(feeds, self.outputs))
         return self._rebuild(many), list(many)
 
-    def result(self, feeds: Sequence[Elements]) -> Any:
-        """The result of a function that writes to none of its inputs."""
-        return self._rebuild(iter(self._every(feeds)))
+    def on_arrays(self) -> ArraysCall:
+        """Calls of a function that writes to none of its inputs, on the runtime that is chosen now."""
+        run = cast(_Run, self._running.native_runner()) if self._count else self.outputs
 
-    def _every(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
+        def call(feeds: Sequence[Elements]) -> Any:
+            return self._rebuild(iter(self._every(feeds, run)))
+
+        return call
+
+    def _every(self, feeds: Sequence[Elements], run: _Run) -> Sequence[Elements]:
         """The outputs, with the errors that the function raises."""
         if not self._count:
             return ()
         try:
-            every = self.outputs(feeds)
+            every = run(feeds)
         except OnnxsmithError as failed:
             error = self._first_error(feeds, failed)
             if error is not None:

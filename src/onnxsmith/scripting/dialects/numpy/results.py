@@ -18,9 +18,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
 from onnxsmith.numpy.growing import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
-from onnxsmith.numpy.matrices.factors import EighResult, EigResult, QRResult, SVDResult
-from onnxsmith.numpy.matrices.solving import SlogdetResult
-from onnxsmith.numpy.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from onnxsmith.numpy.registry import NUMPYS_TUPLES
 from onnxsmith.runtime.tensor import as_tensor
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
@@ -30,18 +28,6 @@ from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: Puts a result together of what the model gave, in order.
 Rebuild: TypeAlias = "Callable[[Iterator[Elements]], Any]"
-
-#: Tuples of ours whose items have names, and a result of numpy's of the same names, whose class has no public name.
-_NUMPYS_TUPLES: dict[type, Callable[[], Any]] = {
-    QRResult: lambda: np.linalg.qr(np.eye(1)),
-    SVDResult: lambda: np.linalg.svd(np.eye(1)),
-    EighResult: lambda: np.linalg.eigh(np.eye(1)),
-    EigResult: lambda: np.linalg.eig(np.eye(1)),
-    SlogdetResult: lambda: np.linalg.slogdet(np.eye(1)),
-    UniqueAllResult: lambda: np.unique_all(np.zeros(1)),
-    UniqueCountsResult: lambda: np.unique_counts(np.zeros(1)),
-    UniqueInverseResult: lambda: np.unique_inverse(np.zeros(1)),
-}
 
 _PYTHON: dict[str, type] = {"int": int, "float": float, "bool": bool}
 
@@ -82,7 +68,7 @@ class Outputs:
             return self._other(result, name)
         separated = f"{name}_" if name else ""
         items = [self.taken_from(each, f"{separated}{key}") for key, each in inner]
-        numpys = _NUMPYS_TUPLES.get(type(result))
+        numpys = NUMPYS_TUPLES.get(type(result))
         if numpys is not None:
             return lambda given: numpys()._make([each(given) for each in items])
         return lambda given: rebuilt(result, [each(given) for each in items])

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from onnxsmith.core.user_values import Opaque
 from onnxsmith.scripting.analysis.kinds import (
+    KINDS,
     FlowQuestions,
     Names,
     Root,
@@ -155,3 +156,12 @@ class Importing(PlainKind):
         exec(code, frame.globals, bound)  # the user's import
         for name, value in bound.items():
             frame.assign(name, value)
+
+
+KINDS["Assign"] = Assignment()
+KINDS["AnnAssign"] = AnnotatedAssignment()
+KINDS["AugAssign"] = AugmentedAssignment()
+KINDS["Expr"] = Expression()
+KINDS["Delete"] = Deletion()
+KINDS["FunctionDef"] = Definition()
+KINDS["Import"] = KINDS["ImportFrom"] = Importing()

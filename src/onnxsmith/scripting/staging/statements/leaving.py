@@ -11,7 +11,7 @@ from onnxsmith.core.shown_text import showing
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Root, Targets
+from onnxsmith.scripting.analysis.kinds import KINDS, FlowQuestions, Jumps, Names, Root, Targets
 from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.caught import as_raised, is_in_try
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side, Stager
@@ -152,3 +152,11 @@ class Nothing(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         """There is nothing to do."""
+
+
+KINDS["Return"] = Returning()
+KINDS["Break"] = Breaking()
+KINDS["Continue"] = Continuing()
+KINDS["Raise"] = Raising()
+KINDS["Assert"] = Assertion()
+KINDS["Pass"] = KINDS["Nonlocal"] = Nothing()

@@ -10,7 +10,15 @@ from typing import cast
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets, names_bound, target_roots
+from onnxsmith.scripting.analysis.kinds import (
+    KINDS,
+    FlowQuestions,
+    Names,
+    Root,
+    Targets,
+    names_bound,
+    target_roots,
+)
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import dispatch, recording
 from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user, refuse_conditional
@@ -57,12 +65,7 @@ class Trying(StatementKind):
 
     def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
         assert isinstance(statement, ast.Try)
-        if not stager.flow.jumps(statement):
-            self._run(stager, statement, NOTHING)
-            return follow(NEXT)
-        # The handlers end before anything that follows, so that a jump out of them becomes data first.
-        leaf = recording(stager, statement, stager.flow.assigned([statement]))
-        return dispatch(stager, self._run(stager, statement, leaf), follow, statement)
+        return _ended(stager, statement, follow, lambda leaf: self._run(stager, statement, leaf))
 
     def _run(self, stager: Stager, statement: ast.Try, leaf: Leaf) -> Side:
         flow = stager.flow
@@ -174,12 +177,7 @@ class Within(StatementKind):
 
     def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
         assert isinstance(statement, ast.With)
-        if not stager.flow.jumps(statement):
-            self._run(stager, statement, NOTHING)
-            return follow(NEXT)
-        # The contexts end before anything that follows, so that a jump out of them becomes data first.
-        leaf = recording(stager, statement, stager.flow.assigned([statement]))
-        return dispatch(stager, self._run(stager, statement, leaf), follow, statement)
+        return _ended(stager, statement, follow, lambda leaf: self._run(stager, statement, leaf))
 
     def _run(self, stager: Stager, statement: ast.With, leaf: Leaf) -> Side:
         raised: list[Exception] = []
@@ -204,3 +202,16 @@ class Within(StatementKind):
             raise error  # no mistake of the code, but what a model cannot do
         refuse_conditional(error, "a context")
         return leaf(NEXT)
+
+
+def _ended(stager: Stager, statement: ast.stmt, follow: Leaf, run: Callable[[Leaf], Side]) -> Side:
+    """Stage a statement whose handlers or contexts end before anything that follows it."""
+    if not stager.flow.jumps(statement):
+        run(NOTHING)
+        return follow(NEXT)
+    leaf = recording(stager, statement, stager.flow.assigned([statement]))  # a jump out becomes data first
+    return dispatch(stager, run(leaf), follow, statement)
+
+
+KINDS["Try"] = Trying()
+KINDS["With"] = Within()
