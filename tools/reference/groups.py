@@ -313,4 +313,10 @@ COVERED = (
     *(f"onnxsmith.numpy.{part}" for part, _, _ in _PARTS),
 )
 #: Names that have pages of their own kind: errors, operators, and modules.
-ELSEWHERE = frozenset({"errors", "onnx_types", "onnx_opset", "values", "Runtime"})
+ELSEWHERE = frozenset(
+    {
+        *("errors", "onnx_types", "onnx_opset", "values", "Runtime"),
+        # Those of training, which have their page and other modules hand on.
+        *("Optimizer", "adam", "adamw", "initial_state", "sgd", "training_step"),
+    }
+)

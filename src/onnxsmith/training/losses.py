@@ -55,13 +55,25 @@ def squared(
 def absolute(
     prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The mean of the magnitudes of differences."""
+    """The mean of the magnitudes of differences.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> float(losses.absolute(np.float32([1, 3]), np.float32([1, 1])))
+    1.0
+    """
     return _reduced(op.Abs(prediction - target), sample_weight, reduction)
 
 
 @boundary
 def huber(delta: float = 1.0, *, reduction: Reduction = "mean") -> Callable[..., Tensor]:
-    """Squares up to a difference of `delta`, and in line with them beyond it."""
+    """Squares up to a difference of `delta`, and in line with them beyond it.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> float(losses.huber(1.0)(np.float32([0, 3]), np.float32([0, 1])))
+    0.75
+    """
     check_numbers(delta=delta)
 
     @takes_weights
@@ -159,7 +171,14 @@ def negative_log_likelihood(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """The same for logarithms of probabilities."""
+    """The same for logarithms of probabilities.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> scores = np.log(np.float32([[0.25, 0.75]]))
+    >>> round(float(losses.negative_log_likelihood(scores, np.int64([0]))), 3)
+    1.386
+    """
     if sample_weight is None and weight is None and reduction == "mean":
         return op.NegativeLogLikelihoodLoss(prediction, target, **_ignoring(ignore_index))
     return _of_classes(prediction, target, sample_weight, 0.0, weight, ignore_index, reduction)
@@ -199,6 +218,11 @@ def binary_cross_entropy(
     """The mean of -log p of targets that are 0 or 1, for scores that are no probabilities yet.
 
     Targets of 1 count `positive_weight` times.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> round(float(losses.binary_cross_entropy(np.float32([0, 0]), np.float32([0, 1]))), 3)
+    0.693
     """
     if positive_weight == 1.0:
         values = op.Softplus(prediction) - prediction * target
@@ -212,7 +236,13 @@ def binary_cross_entropy(
 def hinge(
     prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The mean of what is missing to a margin of 1, for targets that are -1 or 1."""
+    """The mean of what is missing to a margin of 1, for targets that are -1 or 1.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> float(losses.hinge(np.float32([2, 0]), np.float32([1, 1])))
+    0.5
+    """
     return _reduced(op.Relu(1.0 - prediction * target), sample_weight, reduction)
 
 
@@ -223,6 +253,12 @@ def elastic_penalty(
     """A function of weights: `l1` times the sum of their magnitudes, and `l2` times half the sum of their squares.
 
     Without `biases`, weights of fewer than two dimensions do not count.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> penalty = losses.elastic_penalty(l2=2.0, biases=False)
+    >>> float(penalty(np.float32([[1, 2]]), np.float32([3])))
+    5.0
     """
     check_numbers(l1=l1, l2=l2)
     # Numbers of Python's take the element types of weights.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,12 +13,21 @@ import numpy as np
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeTypeError, CallError, LossError, UnreachedError, boundary
+from onnxsmith.errors import (
+    AttributeTypeError,
+    CallError,
+    LossError,
+    ModelWarning,
+    UnreachedError,
+    boundary,
+)
 from onnxsmith.errors.arguments import check_flags, takes
+from onnxsmith.errors.telling import tell
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
+from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, check_loss, is_weighted, target_type
@@ -126,17 +136,26 @@ def _gradient(objective: Objective, *, skips: bool, keep_nested_loops: bool) -> 
     """The model of the gradient of a loss, and the weights whose gradients its last outputs are."""
     names = objective.names
     wrt = [_pattern(each) for each in names] if skips else names
-    try:
-        # A capability that `Model` is given, which checkers see in the stubs.
-        model = cast(Any, objective.loss_model())
-        made: Model = model.gradient(wrt=wrt, of="loss", keep_nested_loops=keep_nested_loops)
-    except UnreachedError as error:
-        help_text = "name others: training_step(…, weights=[…])" if skips else "leave it out of weights"
-        raise UnreachedError(
-            error.message, help=f"what is behind detach() or no_grad() has no gradient; {help_text}"
-        ) from None
+    advice = "what is behind detach() or no_grad() has no gradient; "
+    advice += "name others: training_step(…, weights=[…])" if skips else "leave it out of weights"
+    # A capability that `Model` is given, which checkers see in the stubs.
+    model = cast(Any, objective.loss_model())
+    with warnings.catch_warnings(record=True) as told:  # one error is enough where no weight is reached
+        warnings.simplefilter("always")
+        try:
+            made: Model = model.gradient(wrt=wrt, of="loss", keep_nested_loops=keep_nested_loops)
+        except UnreachedError as error:
+            raise UnreachedError(error.message, help=advice) from None
     noted = [notes_of(each).get(GRADIENT_KEY) for each in made.ir.graph.outputs]
-    return made, [each for each in noted if isinstance(each, str)]
+    reached = [each for each in noted if isinstance(each, str)]
+    if not reached:
+        raise UnreachedError(f"the loss depends on none of the weights: {', '.join(names)}", help=advice)
+    for each in told:
+        if isinstance(each.message, ModelWarning):
+            tell(str(each.message), caller_span())
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return made, reached
 
 
 def _pattern(name: str) -> str:
