@@ -39,7 +39,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("algorithms",),
     (
         *("comparing", "costs", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
-        *("observing", "passes", "profiling", "sklearn", "testing", "torch", "view"),
+        *("observing", "passes", "profiling", "sklearn", "testing", "torch", "training", "view"),
     ),
     ("scripting.dialects",),
     ("cli", "mypy_plugin"),

@@ -59,6 +59,7 @@ def _generated_files() -> set[PurePosixPath]:
         PACKAGE / "torch",
         PACKAGE / "numpy",
         PACKAGE / "grad",
+        PACKAGE / "training",
         PACKAGE / "sklearn",
     ):
         for file in (ROOT / folder).glob("*.py*"):

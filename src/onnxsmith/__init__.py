@@ -72,6 +72,7 @@ _SUBMODULES = (
     "runtime",
     "sklearn",
     "torch",
+    "training",
     "values",
 )
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")

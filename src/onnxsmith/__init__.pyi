@@ -23,6 +23,7 @@ from onnxsmith import evaluator as evaluator
 from onnxsmith import onnx_types as onnx_types
 from onnxsmith import sklearn as sklearn
 from onnxsmith import torch as torch
+from onnxsmith import training as training
 from onnxsmith import values as values
 from onnxsmith.claims import source_root as source_root
 from onnxsmith.opset._stubs.decompiling import data_root as data_root

@@ -109,11 +109,11 @@ KEEPING = Rule(lambda x: op.Relu(x), lambda x: op.Relu(x))
 NEWCOMERS: dict[str, tuple[Callable[[], object], str]] = {
     "a loss of torch": (
         lambda: training_step(LINEAR, torch.nn.MSELoss(), sgd(lr=0.1)),
-        "onnxsmith.grad.losses has the usual ones",
+        "onnxsmith.training.losses has the usual ones",
     ),
     "a function of torch as a loss": (
         lambda: training_step(LINEAR, torch.nn.functional.mse_loss, sgd(lr=0.1)),
-        "onnxsmith.grad.losses has the usual ones",
+        "onnxsmith.training.losses has the usual ones",
     ),
     "a class for a module": (
         lambda: onnxsmith.torch.export(torch.nn.Linear, (torch.ones(2, 4),)),  # type: ignore[arg-type]

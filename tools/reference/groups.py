@@ -132,14 +132,51 @@ _MAIN = (
     ),
     Group(
         "grad",
-        "Gradients and training",
-        "Derivatives of functions and models, and steps of training as models.",
+        "Gradients",
+        "Derivatives of functions and models.",
         _of(
             "onnxsmith.grad",
-            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint training_step initial_state "
-            "expand_training Optimizer sgd adam",
+            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint expand_training",
         ),
-        "from onnxsmith.grad import grad, training_step",
+        "from onnxsmith.grad import grad, gradient",
+    ),
+    Group(
+        "training",
+        "Training",
+        "Steps of training as models, and what runs them.",
+        _of("onnxsmith.training", "training_step initial_state Optimizer Schedule"),
+        "from onnxsmith.training import training_step",
+    ),
+    Group(
+        "optimizers",
+        "Optimisers",
+        "How weights are moved.",
+        _of("onnxsmith.training.optimizers", "sgd adagrad rmsprop adam adamw nadam radam adamax lion"),
+        "from onnxsmith.training import optimizers",
+        "optimizers.",
+    ),
+    Group(
+        "schedules",
+        "Schedules",
+        "Learning rates that change from step to step.",
+        _of(
+            "onnxsmith.training.schedules",
+            "constant step exponential cosine polynomial one_cycle plateau piecewise",
+        ),
+        "from onnxsmith.training import schedules",
+        "schedules.",
+    ),
+    Group(
+        "losses",
+        "Losses",
+        "What is minimised.",
+        _of(
+            "onnxsmith.training.losses",
+            "squared absolute huber quantile poisson cross_entropy negative_log_likelihood "
+            "probability_cross_entropy binary_cross_entropy hinge elastic_penalty",
+        ),
+        "from onnxsmith.training import losses",
+        "losses.",
     ),
     Group(
         "sklearn",
@@ -270,9 +307,16 @@ COVERED = (
     "onnxsmith.grad",
     "onnxsmith.sklearn",
     "onnxsmith.torch",
+    "onnxsmith.training",
     "onnxsmith.evaluator",
     "onnxsmith.numpy",
     *(f"onnxsmith.numpy.{part}" for part, _, _ in _PARTS),
 )
 #: Names that have pages of their own kind: errors, operators, and modules.
-ELSEWHERE = frozenset({"errors", "onnx_types", "onnx_opset", "values", "Runtime"})
+ELSEWHERE = frozenset(
+    {
+        *("errors", "onnx_types", "onnx_opset", "values", "Runtime"),
+        # Those of training, which have their page and other modules hand on.
+        *("Optimizer", "adam", "adamw", "initial_state", "sgd", "training_step"),
+    }
+)

@@ -119,11 +119,12 @@ def surfaces() -> dict[PurePosixPath, str]:
         ("torch", "`onnxsmith.torch`, without anything of PyTorch", exported("onnxsmith.torch")),
         ("runtime", "`onnxsmith.runtime`", exported("onnxsmith.runtime")),
         ("grad", "`onnxsmith.grad`", exported("onnxsmith.grad")),
+        ("training", "`onnxsmith.training`", exported("onnxsmith.training")),
         ("sklearn", "`onnxsmith.sklearn`", exported("onnxsmith.sklearn")),
     ):
         surface = Surface(f"What type checkers see of {title}.", tuple(names))
         files[STUBS / f"{name}.pyi"] = write(surface)
-        if name in ("torch", "runtime", "grad", "sklearn"):
+        if name in ("torch", "runtime", "grad", "training", "sklearn"):
             files[PACKAGE / name / "__init__.pyi"] = hand_on(f"{_PACKAGE}.{name}", surface)
     evaluators = Surface("What type checkers see of `onnxsmith.evaluator`.", defined("onnxsmith.evaluator"))
     files[PACKAGE / "evaluator.pyi"] = write(evaluators)

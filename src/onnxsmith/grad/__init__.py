@@ -1,9 +1,9 @@
 """Gradients: the gradient of a model is a model of standard operators.
 
 `gradient` is for models, `grad`, `value_and_grad`, `vjp` and `jvp` for functions and scripts, which go through their
-model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. `training_step` makes a step of training,
-with a loss of `onnxsmith.grad.losses` and an optimiser. A model is recorded again through the call pipeline
-(`replaying`), and the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
+model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. `training_step`, losses and optimisers
+are those of `onnxsmith.training`. A model is recorded again through the call pipeline (`replaying`), and the steps are
+gone over backwards (`reverse`) by a rule for each operator (`rules`).
 """
 
 from onnxsmith.grad.custom import checkpoint as checkpoint
@@ -14,12 +14,12 @@ from onnxsmith.grad.functions import jvp as jvp
 from onnxsmith.grad.functions import value_and_grad as value_and_grad
 from onnxsmith.grad.functions import vjp as vjp
 from onnxsmith.grad.models import gradient as gradient
-from onnxsmith.grad.optimizers import Optimizer as Optimizer
-from onnxsmith.grad.optimizers import adam as adam
-from onnxsmith.grad.optimizers import sgd as sgd
 from onnxsmith.grad.preview import expand_training as expand_training
-from onnxsmith.grad.training import initial_state as initial_state
-from onnxsmith.grad.training import training_step as training_step
+from onnxsmith.training import Optimizer as Optimizer
+from onnxsmith.training import adam as adam
+from onnxsmith.training import initial_state as initial_state
+from onnxsmith.training import sgd as sgd
+from onnxsmith.training import training_step as training_step
 
 __all__ = [
     "Optimizer",

@@ -24,8 +24,8 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, boundary
+from onnxsmith.errors.arguments import takes
 from onnxsmith.grad.binding import Bound, bind
-from onnxsmith.grad.checks import takes
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import Captures

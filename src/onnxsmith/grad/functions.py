@@ -27,6 +27,7 @@ from onnxsmith.errors import (
     TracedValueError,
     boundary,
 )
+from onnxsmith.errors.arguments import check_flags
 from onnxsmith.grad.arguments import (
     Argument,
     Casts,
@@ -42,9 +43,8 @@ from onnxsmith.grad.arguments import (
     typed_array,
 )
 from onnxsmith.grad.binding import Bound, attributes_of, bind, signature_of, with_attributes
-from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import KeptCall, open_types
-from onnxsmith.grad.models import differentiated, forward_model, in_new_opset
+from onnxsmith.grad.models import differentiated, forward_model, in_new_opset, refuse_twice
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget

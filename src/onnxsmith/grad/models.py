@@ -14,14 +14,15 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import (
     AttributeTypeError,
+    AttributeValueError,
     LossError,
     NotDifferentiableError,
     UnknownNameError,
     UnreachedError,
 )
+from onnxsmith.errors.arguments import check_flags, read_names
 from onnxsmith.errors.telling import tell
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.checks import check_flags, read_names, refuse_twice
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.operators import op
@@ -33,6 +34,7 @@ from onnxsmith.grad.target import GradientTarget, new_target, record_of
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.value import made_value
 from onnxsmith.passes import convert_version, tidy
@@ -123,6 +125,13 @@ def in_new_opset(model: Model) -> Model:
     return model if version >= OLDEST_OPSET else convert_version(model, OLDEST_OPSET)
 
 
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse an argument that is meant twice."""
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise AttributeValueError(f"wrt names '{name}' twice", culprit="wrt")
+
+
 def _chosen(graph: ir.Graph, wrt: str | Sequence[str]) -> tuple[list[str], frozenset[str]]:
     """The names that are meant, in the model's order for a pattern; and those that only a pattern names."""
     given = read_names(wrt, "wrt", "gradient(model, wrt=['w'])")
@@ -207,6 +216,8 @@ def differentiated(
                 made.graph.inputs.append(made.graph.initializers[name])
         if is_tidied:
             tidy(made)
+        for name, output in zip(reversed(names), reversed(made.graph.outputs), strict=False):
+            notes_of(output)[GRADIENT_KEY] = name
     return Differentiated(Model(made), tuple(names), tuple(recorder.skipped))
 
 

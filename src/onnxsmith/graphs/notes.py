@@ -13,6 +13,8 @@ QUANTIZATION_KEY = "quant_parameter_tensor_names"
 VARIABLE_KEY = "onnxsmith.variable"
 #: The note of a value that holds the name of the weight it was made of.
 WEIGHT_KEY = "onnxsmith.weight"
+#: The note of an output that holds the name of the input or weight whose gradient it is.
+GRADIENT_KEY = "onnxsmith.cotangent_of"
 
 
 def notes_of(holder: ir.Value | ir.Node) -> MutableMapping[str, Any]:

@@ -4,7 +4,7 @@
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
@@ -178,46 +178,6 @@ def gradient(
     (array(121., dtype=float32), array([22., 44.], dtype=float32))
     """
 
-Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
-
-@dataclass(frozen=True, slots=True)
-class Optimizer:
-    """How weights are moved; `sgd` and `adam` make one.
-
-    >>> from onnxsmith.grad import Optimizer, sgd
-    >>> isinstance(sgd(0.1), Optimizer)
-    True
-    """
-    lr: float | None
-    slots: tuple[str, ...]
-    counts: bool
-    update: Update
-
-def adam(
-    lr: float | None,
-    *,
-    betas: tuple[float, float] = ...,
-    eps: float = 1e-08,
-    weight_decay: float = 0.0,
-) -> Optimizer:
-    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
-
-    >>> from onnxsmith.grad import adam
-    >>> adam(1e-3).slots
-    ('mean', 'square')
-    """
-
-def sgd(lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0) -> Optimizer:
-    """Steps against the gradient, of the length `lr`; None makes it an input of each step.
-
-    `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
-    added to the gradient. All is as torch.optim.SGD has it.
-
-    >>> from onnxsmith.grad import sgd
-    >>> sgd(0.1, momentum=0.9).slots
-    ('momentum',)
-    """
-
 def expand_training(model: ModelLike, *, stage: int = 0) -> Model:
     """The model with the nodes of `ai.onnx.preview.training` as what they compute.
 
@@ -240,20 +200,101 @@ def expand_training(model: ModelLike, *, stage: int = 0) -> Model:
     array([2., 4.], dtype=float32)
     """
 
+Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
+
+RateOfStep: TypeAlias = Callable[[int, int], float]
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """When a rate is lowered by what is measured."""
+    monitor: str
+    factor: float
+    patience: int
+    smallest: float
+    least: float
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A learning rate that changes; the functions of `onnxsmith.training.schedules` make one.
+
+    >>> from onnxsmith.training.schedules import exponential
+    >>> exponential(0.1, 0.5).rates(3)
+    [0.1, 0.05, 0.025]
+    """
+    rate: RateOfStep
+    needs_total: bool = ...
+    plateau: Plateau | None = ...
+    def rates(self, steps: int) -> list[float]:
+        """The rates of so many steps."""
+
+@dataclass(frozen=True, slots=True)
+class Optimizer:
+    """How weights are moved; `sgd`, `adam` and the other functions of `onnxsmith.training.optimizers` make one.
+
+    >>> from onnxsmith.training import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
+    lr: float | None
+    slots: tuple[str, ...]
+    counts: bool
+    update: Update
+    starts: Mapping[str, float] = ...
+    single: frozenset[str] = ...
+    schedule: Schedule | None = ...
+
+Rate: TypeAlias = float | Schedule | Callable[[int], float] | None
+
+def adam(
+    lr: Rate,
+    *,
+    betas: tuple[float, float] = ...,
+    eps: float = 1e-08,
+    weight_decay: float = 0.0,
+    amsgrad: bool = False,
+) -> Optimizer:
+    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
+
+    With `amsgrad` it is the largest mean of the square so far.
+
+    >>> from onnxsmith.training import adam
+    >>> adam(1e-3).slots
+    ('mean', 'square')
+    """
+
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
-    """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
+    """The inputs of the first step of training besides the data: weights of a model, and what optimisers begin with.
 
     By name, in the order in which the step gives what follows.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
+    >>> from onnxsmith.training import initial_state, losses, sgd, training_step
     >>> weight = np.ones((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
     ['weight', 'weight_momentum']
+    """
+
+def sgd(
+    lr: Rate,
+    *,
+    momentum: float = 0.0,
+    dampening: float = 0.0,
+    nesterov: bool = False,
+    weight_decay: float = 0.0,
+) -> Optimizer:
+    """Steps against the gradient, of the length `lr`; None makes it an input of each step, a schedule changes it.
+
+    `momentum` is how much of the last step is kept, and `dampening` how much of the gradient is not added to it;
+    `nesterov` looks ahead by it. `weight_decay` times the weight is added to the gradient. All is as torch.optim.SGD
+    has it.
+
+    >>> from onnxsmith.training import sgd
+    >>> sgd(0.1, momentum=0.9).slots
+    ('momentum',)
     """
 
 class Loss(Protocol):
@@ -264,11 +305,17 @@ class Loss(Protocol):
 def training_step(
     model: ModelLike,
     loss: Loss | str,
-    optimizer: Optimizer,
+    optimizer: Optimizer | Mapping[str, Optimizer],
     *,
     weights: str | Sequence[str] | None = None,
+    freeze: str | Sequence[str] | None = None,
     target: Annotation | None = None,
     penalty: Callable[..., Any] | None = None,
+    sample_weight: bool = False,
+    clip_norm: float | None = None,
+    clip_value: float | None = None,
+    accumulate: int = 1,
+    average: float | None = None,
     keep_nested_loops: bool = False,
 ) -> Model:
     """One step of training as a model of standard operators.
@@ -278,18 +325,24 @@ def training_step(
     weights, what is kept and the state, in the same order: `NAME_next`. `initial_state` gives the first of those inputs
     by name.
 
-    `loss` is a function of the model's outputs and a target; `onnxsmith.grad.losses` has the usual ones. Where the
+    `loss` is a function of the model's outputs and a target; `onnxsmith.training.losses` has the usual ones. Where the
     model computes the loss itself, it is the name of that output, and the step has no `target`. `weights` are
     names or patterns. By default they are those that the metadata of the model names, under `onnxsmith.parameters`, as
     that of a PyTorch module exported in training does: parameters that ask for gradients, and no buffers. For other
-    models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
-    where constants are among those.
+    models they are the weights that it was made of where it knows them, and else all floating-point arrays. Name them
+    where constants are among those, or name those that stay as they are: `freeze`.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
-    to the loss. `keep_nested_loops` is as for `gradient`.
+    to the loss. `keep_nested_loops` is as for `gradient`. With `sample_weight` the step takes a weight for each
+    example.
+
+    `optimizer` may be a dict of optimisers by patterns of names: each weight has the first that fits. Their rates are
+    `lr_1`, `lr_2`, … where several are open. `clip_norm` is the most that the norm of all gradients together may be,
+    `clip_value` the most that an element may be. With `accumulate` so many gradients are added up, as their mean,
+    before weights move. `average` keeps a mean of each weight, `NAME_average`: that share of it stays in each step.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
+    >>> from onnxsmith.training import initial_state, losses, sgd, training_step
     >>> weight = np.zeros((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> step = training_step(model, losses.squared, sgd(lr=0.1))

@@ -1,0 +1,27 @@
+"""Training: steps of training as models, optimisers, schedules and losses, and `Trainer`, which runs them.
+
+`training_step` makes a step of training of a model, a loss of `losses` and an optimiser of `optimizers`; the gradient
+is that of `onnxsmith.grad`.
+"""
+
+from onnxsmith.training.optimizers import Optimizer as Optimizer
+from onnxsmith.training.optimizers import adam as adam
+from onnxsmith.training.optimizers import adamw as adamw
+from onnxsmith.training.optimizers import sgd as sgd
+from onnxsmith.training.schedules import Schedule as Schedule
+from onnxsmith.training.step import initial_state as initial_state
+from onnxsmith.training.step import training_step as training_step
+
+__all__ = [
+    "Optimizer",
+    "Schedule",
+    "adam",
+    "adamw",
+    "initial_state",
+    "sgd",
+    "training_step",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "losses", "optimizers", "schedules"])
