@@ -184,9 +184,12 @@ class Session:
         self._anew = [name for name in left if name not in self._kept]
         self._bindings = [self._bound(old, 1 - old) for old in range(2)]
         #: The outputs in the order of `get_outputs`, which is that of binding them.
-        self._order = [*(self._pairs[name] for name in fixed), *self._small[0]]
-        self._order += [*self._kept, *self._anew]
-        self._order += [self._pairs[name] for name in self._moving]
+        order = [*(self._pairs[name] for name in fixed), *self._small[0]]
+        order += [*self._kept, *self._anew]
+        order += [self._pairs[name] for name in self._moving]
+        #: Of these, the ones that are read after a run: all but what lies in buffers of ours.
+        held = {*self._small[0], *(self._pairs[name] for name in fixed)}
+        self._read = [(place, name) for place, name in enumerate(order) if name not in held]
 
     def _bound(self, old: int, new: int) -> Binding:
         """A binding whose state is read from one set and written to another."""
@@ -295,7 +298,7 @@ class Session:
                 value = values[position]
                 made.append(ort_array(value).value if isinstance(value, DeviceArray) else make(value))
                 binding.bind_ortvalue_input(name, made[-1])
-            # In the order of `_order`.
+            # In the order of `_begin`.
             for name in self._anew:
                 binding.bind_output(name, place)
             for name, value in self._moving.items():
@@ -312,7 +315,8 @@ class Session:
         if len(small) == len(self._outputs) and not self._moving:
             kept = [self._copied(small[name], wants_tensors=wants_tensors) for name in self._outputs]
         else:
-            results = dict(zip(self._order, onnxruntime_api.results_of(binding), strict=True))
+            values = onnxruntime_api.results_of(binding, [place for place, _ in self._read])
+            results = {name: value for (_, name), value in zip(self._read, values, strict=True)}
             self._moving = {name: results[self._pairs[name]] for name in self._moving}
             kept = [
                 self._copied(small[name], wants_tensors=wants_tensors)

@@ -1,6 +1,6 @@
 """A check inside a graph: an `If` that runs the nodes where conditions hold, and fails in words where one does not.
 
-The other branch asks for an element that is not there; the name of the node that does so holds the reason, and the
+The other branch asks for a shape that its tensor cannot have; the name of the node that does so holds the reason, and the
 runtime's message holds the name. Anybody can name a node like that: only names with a word that this process drew are
 believed. In a model for a file there is no such word, and the name is read as any other.
 """
@@ -43,9 +43,9 @@ class FailedCheck(NamedTuple):
 def failed_check(message: str) -> FailedCheck | None:
     """The check of this process's own that a runtime's message is about, or None.
 
-    >>> failed_check(f"Gather node. Name:'{_OWN}[div_1] Div: division by zero|' Status Message: no")
+    >>> failed_check(f"Reshape node. Name:'{_OWN}[div_1] Div: division by zero|' Status Message: no")
     FailedCheck(node='div_1', operator='Div', reason='division by zero')
-    >>> failed_check("Gather node. Name:'check[div_1] Div: a stranger's words|' Status Message: no")
+    >>> failed_check("Reshape node. Name:'check[div_1] Div: a stranger's words|' Status Message: no")
     """
     start = message.rfind(_BEFORE_NAME)
     place = -1 if start < 0 else message.find(f"{_OWN}[", start)
@@ -174,11 +174,13 @@ def _fail(
     words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
     # A node without a name is told from others by what it makes.
     node = re.sub(r"[\x00-\x1f'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
-    # Not a constant: a runtime that works constants out, in branches that are not taken, too, would fail at once.
+    # One element has no shape of two. Every provider looks at that on the host; an index that is not there, for example,
+    # reads zeros on CUDA. Not a constant: a runtime that works constants out, in branches that are not taken, too,
+    # would fail at once.
     beyond = emit.op(
-        "Gather",
+        "Reshape",
         emit.constant([0]),
-        at_run_only(emit, emit.constant(1 << 62), DType.INT64),
+        at_run_only(emit, emit.constant([2]), DType.INT64),
         named=f"{title}[{node}] {site.node.op_type}: {words}|",
     )
     for name, proto in types.items():
