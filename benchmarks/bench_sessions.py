@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,18 +15,51 @@ from benchmarks.rows import Row, ratio_at_most
 NAME = "sessions"
 DESCRIPTION = "a step of SGD in a session, one thread; CPU time"
 
-#: Widths of perceptrons, the batch, and the bar beside torch eager.
-_PERCEPTRONS = (((64, 128, 128, 10), 32, 0.25), ((784, 512, 512, 10), 64, 0.72))
+#: The bar beside torch eager: 1.1 times what a session that is bound by hand takes of torch's time.
+_NETWORKS = {
+    "64-128-128-10": 1.1 * 0.23,
+    "784-512-512-10": 1.1 * 0.65,
+    "a conv net": 1.1 * 0.83,
+    "a transformer 2×128": 1.1 * 0.75,
+}
 
 
 def run(context: Context) -> list[Row]:
     """A step called as a model, in a session, in ONNX Runtime's own ways, and in torch."""
     if not context.has("torch"):
-        return [Row("a step of SGD", "torch is not installed", "µs")]
-    return [row for widths, batch, bar in _PERCEPTRONS for row in _steps(context, widths, batch, bar)]
+        return [Row("a step of SGD", math.nan, "µs", "torch", "not installed")]
+    names = context.settings.get("networks", ",".join(_NETWORKS)).split(",")
+    return [row for name in names for row in _steps(context, name, _NETWORKS[name])]
 
 
-def _steps(context: Context, widths: Sequence[int], batch: int, bar: float) -> list[Row]:
+def _network(name: str) -> tuple[Any, Any, Any]:
+    """A network, and a batch with its targets."""
+    import torch
+    from torch import nn
+
+    from benchmarks.networks import Sizes, Tagger, perceptron
+
+    torch.manual_seed(0)
+    match name:
+        case "a conv net":
+            network = nn.Sequential(
+                *(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+                *(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+                *(nn.Flatten(), nn.Linear(32 * 7 * 7, 10)),
+            )
+            x = torch.randn(32, 1, 28, 28)
+        case "a transformer 2×128":
+            network, x = (
+                Tagger(Sizes(2, 128, 4, 256, 32, vocabulary=1000), 10),
+                torch.randint(0, 1000, (16, 32)),
+            )
+        case _:
+            widths = [int(each) for each in name.split("-")]
+            network, x = perceptron(widths), torch.randn(32 if widths[0] == 64 else 64, widths[0])
+    return network.train(), x, torch.randint(0, 10, x.shape[:1])
+
+
+def _steps(context: Context, name: str, bar: float) -> list[Row]:
     import torch
 
     import onnxsmith.torch
@@ -34,27 +67,35 @@ def _steps(context: Context, widths: Sequence[int], batch: int, bar: float) -> l
     from onnxsmith.runtime import using
 
     torch.set_num_threads(1)
-    torch.manual_seed(0)
-    layers: list[torch.nn.Module] = []
-    for before, after in itertools.pairwise(widths):
-        layers += [torch.nn.Linear(before, after), torch.nn.ReLU()]
-    network = torch.nn.Sequential(*layers[:-1]).train()
-    x, target = torch.randn(batch, widths[0]), torch.randint(0, widths[-1], (batch,))
+    network, x, target = _network(name)
     model = onnxsmith.torch.export(network, (x,))
     step = training_step(model, losses.cross_entropy, sgd(lr=0.01))
     state = initial_state(model, step)
     with using(intra_op_threads=1):
         session = step.session(state=state)
     given = x.numpy(), target.numpy()
-    what = f"a step of SGD, {'-'.join(map(str, widths))}"
+    what = f"a step of SGD, {name}"
+    now = dict(state)
+
+    def called() -> float:
+        """As docs/how-to/differentiate-a-model.md has it."""
+        loss, *after = step(*given, **now)
+        now.update(zip(now, after, strict=True))
+        return float(loss)
+
     peers = [
         Peer("bare session.run", lambda: _bare(step, given, state), bar=ratio_at_most(1.02)),
         Peer("bound by hand", lambda: _bound(step, given, state), note="inputs bound once"),
         Peer("torch eager", lambda: _in_torch(network, x, target), package="torch", bar=ratio_at_most(bar)),
     ]
-    return contest(
+    rows = contest(
         context, what, lambda: float(session(*given)), peers, unit="µs", per_second=1e6, choose=min
     )
+    bare = Peer("bare session.run", lambda: _bare(step, given, state), bar=ratio_at_most(1.2))
+    with using(intra_op_threads=1):
+        return rows + contest(
+            context, f"{what}, called", called, [bare], unit="µs", per_second=1e6, choose=min
+        )
 
 
 def _runtime_session(step: Any) -> Any:

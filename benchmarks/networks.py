@@ -80,6 +80,18 @@ class Bert(nn.Module):
         return x
 
 
+class Tagger(nn.Module):
+    """An encoder that sorts texts into classes."""
+
+    def __init__(self, sizes: Sizes, classes: int) -> None:
+        super().__init__()
+        self.encoder = Bert(sizes)
+        self.head = nn.Linear(sizes.width, classes)
+
+    def forward(self, words: Tensor) -> Tensor:
+        return self.head(self.encoder(words).mean(1))
+
+
 class _RootMeanSquare(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()

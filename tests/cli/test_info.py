@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
+import onnxruntime
 import pytest
 
 from onnxsmith import FLOAT, trace
@@ -121,3 +122,21 @@ def test_wrong_sizes(run: Run, tmp_path: Path, word: str, said: str) -> None:
     seen = run("info", "one.onnx", "--dim", word)
     assert seen.status == 2
     assert said in seen.err
+
+
+def test_what_a_provider_leaves_to_the_cpu(run: Run, model: Path) -> None:
+    if "AzureExecutionProvider" not in onnxruntime.get_available_providers():
+        pytest.skip("this build of ONNX Runtime has the CPU alone")
+    seen = run("info", "m.onnx", "--provider", "azure")
+    assert "left to the CPU: MatMul (1), Gather (1)" in seen.out
+    assert "copies between devices in each run: 0" in seen.out
+    found = run("info", "m.onnx", "--provider", "azure", "--json").json[0]["provider"]
+    assert found["names"] == ["AzureExecutionProvider"]
+    assert found["on_cpu"] == {"MatMul": 1, "Gather": 1}
+    assert "left to" not in run("info", "m.onnx", "--provider", "cpu").out
+
+
+def test_a_provider_that_is_not_there(run: Run, model: Path) -> None:
+    seen = run("info", "m.onnx", "--provider", "rocm")
+    assert seen.status != 0
+    assert "pip install onnxruntime-rocm" in seen.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -172,3 +174,15 @@ def test_the_viewer_is_told_the_times_of_nodes(tmp_path: Path) -> None:
     assert max(each.share or 0 for each in overlay.notes.values()) == 1.0
     assert "together with" in overlay.notes["0"].text
     assert model.show(tmp_path / "page.html", overlay=overlay) is not None
+
+
+def test_kernels_on_the_cpu_and_copies_are_told_of_where_another_provider_is_chosen() -> None:
+    profile = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"]).profile(runs=2)
+    assert "on the CPU" not in profile.summary()
+    first, second = profile.kernels
+    there = replace(first, provider="CUDAExecutionProvider")
+    copy = replace(first, operator="MemcpyToHost", provider="CUDAExecutionProvider")
+    how = replace(profile.circumstances, providers=("CUDAExecutionProvider",))
+    text = replace(profile, kernels=(there, copy, second), circumstances=how).summary()
+    assert re.search(r"on the CPU: Relu \(1\), .*% of the time in kernels", text)
+    assert re.search(r"copies between devices: MemcpyToHost \(1\), .*% of the time", text)

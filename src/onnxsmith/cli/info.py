@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.counts import LONGEST_COUNT
@@ -14,6 +14,9 @@ from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, check_words, read_input, read_proto, shown
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs import files
+
+if TYPE_CHECKING:
+    import onnx
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -43,7 +46,38 @@ def _described(word: str, options: argparse.Namespace) -> dict[str, Any]:
             with_weights=options.weights,
             with_nodes=options.nodes,
         )
-    return {"bytes": size, **found}
+    content = {"bytes": size, **found}
+    if options.provider:
+        content["provider"] = _assigned(proto if word == STREAM else word, options.provider)
+    return content
+
+
+def _assigned(given: onnx.ModelProto | str, providers: list[str]) -> dict[str, Any]:
+    """The nodes of the model by the provider that runs them, as ONNX Runtime decides when it opens it."""
+    from onnxsmith.graphs.model import model_of  # with onnx-ir, which takes longer than all else
+    from onnxsmith.runtime import using  # with a runtime, likewise
+    from onnxsmith.runtime.assigned_nodes import assigned_nodes  # likewise
+
+    with using(runtime="onnxruntime", providers=providers) as settings:
+        found = assigned_nodes(model_of(given, "info").handed_over(), settings)
+    return {
+        "names": [name for name, _ in settings.providers],
+        "operators": {name: dict(each) for name, each in found.operators.items()},
+        "on_cpu": dict(found.on_cpu),
+        "copies": found.copies,
+    }
+
+
+def _provider_rows(found: dict[str, Any]) -> list[str]:
+    """The lines about providers."""
+    lines = ["", f"on {', '.join(found['names'])}, with ONNX Runtime's own optimisations"]
+    rows = [(name, str(sum(each.values()))) for name, each in found["operators"].items()]
+    left = found["on_cpu"] if "CPUExecutionProvider" not in found["names"] else {}
+    lines += _columns(rows)
+    if left:
+        names = ", ".join(f"{name} ({count})" for name, count in left.items())
+        lines += [f"  left to the CPU: {clipped(names, LONGEST_COUNT)}"]
+    return [*lines, f"  copies between devices in each run: {found['copies']}"]
 
 
 _LONGEST_INPUTS = 60
@@ -92,6 +126,8 @@ def as_text(content: dict[str, Any], called: str) -> str:
         lines += [f"values on the way: {described_bytes(content['activation_bytes'])} at the most"]
     else:
         lines += [f"values on the way: not known, since {content['activation_unknown']}"]
+    if "provider" in content:
+        lines += _provider_rows(content["provider"])
     if content["external_data"]:
         lines += ["", "external data"]
         lines += _columns(

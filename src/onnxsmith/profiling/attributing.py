@@ -15,9 +15,10 @@ import onnx
 
 from onnxsmith.graphs.rewriting.scopes import all_nodes, function_key, inner_graphs
 from onnxsmith.profiling.tagging import Tags
+from onnxsmith.runtime.assigned_nodes import COPIES
 
 #: Operators of ONNX Runtime's own, which it puts between others to move what they take and give.
-_MOVING = frozenset({"ReorderInput", "ReorderOutput", "MemcpyFromHost", "MemcpyToHost"})
+_MOVING = COPIES | {"ReorderInput", "ReorderOutput"}
 #: Operators that it uses for the same where the model has none.
 _SHAPING = frozenset({"Cast", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
 #: What these give is known before a run where shapes are.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from onnxsmith.profiling.quantities import (
     described_size,
 )
 from onnxsmith.profiling.rows import GROUPINGS, ProfileGrouping, ProfileRow, grouped, total_of
+from onnxsmith.runtime.assigned_nodes import COPIES
+from onnxsmith.runtime.providers import CPU
 from onnxsmith.view import Overlay
 
 #: How many rows a table has unless somebody asks for more.
@@ -198,7 +201,22 @@ class Profile:
             if times.mean:
                 share = times.share_of(kernels)
                 lines[-1] += f", {share} in kernels that the runtime {what}"
-        return [*lines, *told.notes]
+        return [*lines, *self._elsewhere(), *told.notes]
+
+    def _elsewhere(self) -> list[str]:
+        """The kernels that ran on the CPU where another provider was chosen, and the copies between devices."""
+        if CPU in self.circumstances.providers:
+            return []
+        copies = [each for each in self.kernels if each.operator in COPIES]
+        left = [each for each in self.kernels if each.provider == CPU and each not in copies]
+        lines: list[str] = []
+        for found, what in ((left, "on the CPU"), (copies, "copies between devices")):
+            if found:
+                names = Counter(each.operator for each in found)
+                shown = ", ".join(f"{name} ({count})" for name, count in names.most_common(_SHOWN_OPERATORS))
+                share = self._time_of(found).share_of(self.total)
+                lines.append(f"{what}: {shown}, {share} of the time in kernels")
+        return lines
 
     def __repr__(self) -> str:
         return (

@@ -13,6 +13,7 @@ INFO = Command(
     "Models are only read:\n"
     "  onnxsmith info net.onnx --weights\n"
     "  onnxsmith info net.onnx --nodes --dim N=8\n"
+    "  onnxsmith info net.onnx --provider cuda\n"
     "  onnxsmith info a.onnx b.onnx --json\n"
     "  onnxsmith info - < net.onnx",
     (
@@ -20,6 +21,12 @@ INFO = Command(
         switch("--weights", "list every weight, the largest first"),
         switch("--nodes", "list every node, with the types of its results"),
         repeated("--dim", "NAME=SIZE", "the size of a named dimension, for shapes and counts"),
+        valued(
+            "--provider",
+            "NAME",
+            "an execution provider: the nodes that it leaves to the CPU, and copies between devices",
+            action="append",
+        ),
     ),
     takes_several=True,
     reads_stream=True,
