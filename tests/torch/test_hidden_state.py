@@ -168,6 +168,29 @@ def test_what_changes_no_result_is_no_matter() -> None:
     random.setstate(state)
 
 
+class Lazy(nn.Module):
+    def forward(self, x: Any) -> Any:
+        if not hasattr(self, "mask"):
+            self.mask = torch.ones_like(x)
+        return x * self.mask
+
+
+class Remembering(nn.Module):
+    def forward(self, x: Any) -> Any:
+        self.total = getattr(self, "total", 0.0) + x
+        return self.total * 1
+
+
+def test_attributes_that_forward_makes_do_not_stay() -> None:
+    """torch leaves its own tensors in them, with which the module could not be called."""
+    net = Lazy().eval()
+    assert export(net, (X,))(X.numpy()).tolist() == X.tolist()
+    assert not hasattr(net, "mask")
+    assert net(X).tolist() == X.tolist()
+    with pytest.raises(ExportError, match=r"it changes self\.total"):
+        export(Remembering().eval(), (X,))
+
+
 def seeded(x: Any) -> Any:
     torch.manual_seed(0)
     return x + torch.rand(4)

@@ -21,7 +21,7 @@ from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
 from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_fixed_sizes
-from onnxsmith.torch.hidden_state import HiddenState, is_close
+from onnxsmith.torch.hidden_state import HiddenState, is_close, without_new_attributes
 from onnxsmith.torch.known_switches import known_switches
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
@@ -246,6 +246,7 @@ def _traced(
             open_time(),
             right_unique_shapes(),
             given.explicit(module),
+            without_new_attributes(module),
             _quiet(),
             left_transforms(),
         ):

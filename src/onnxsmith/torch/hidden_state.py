@@ -118,6 +118,21 @@ class HiddenState:
             ).locate(_definition(module))
 
 
+@contextlib.contextmanager
+def without_new_attributes(module: torch.nn.Module) -> Generator[None]:
+    """Remove the attributes that modules get in this block: torch puts back those that were there before, alone.
+
+    What torch traces with is left in the others, and no call of the module could use it.
+    """
+    before = [(each, set(vars(each))) for _, each in _parts(module)]
+    try:
+        yield
+    finally:
+        for each, names in before:
+            for name in set(vars(each)) - names:
+                del vars(each)[name]
+
+
 #: What to write where random numbers shall be the same in each call.
 _DRAWN_ONCE = "numbers that stay are drawn once, in __init__: self.register_buffer('noise', torch.rand(…))"
 
@@ -198,7 +213,8 @@ def _gives_the_same(module: torch.nn.Module, example: Example, *, is_used: bool)
     shared = {id(each): each for each in (*module.parameters(), *module.buffers())}
     first, second = example, _perturbed(example) if is_used else example
     try:
-        with torch.no_grad(), _RANDOM.fork_rng(devices=[]), _kept_generators():
+        # Hooks of a module in training need gradients.
+        with torch.set_grad_enabled(module.training), _RANDOM.fork_rng(devices=[]), _kept_generators():
             new, used = (copy.deepcopy(module, dict(shared)) for _ in range(2))
             wanted = _run(module, new, second, 0)
             if is_used:
