@@ -41,6 +41,7 @@ def test_drawn_modules_have_torchs_gradients() -> None:
         ["fake quantisation", "fake_quantised"],
         ["hook after adding up", "hook of a parameter"],
         ["inference_mode", "detach"],
+        ["cached"],
     ],
     ids=" ".join,
 )
@@ -60,7 +61,13 @@ def test_distances_of_rows_that_are_equal_but_for_rounding(seed: int, kinds: lis
     assert judged(seed, kinds).kind == "equal"
 
 
-@pytest.mark.parametrize("kind", ["saved_tensor_hooks", "backward hook of both gradients"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("saved_tensor_hooks", "backward hook of both gradients"),
+        *("counted", "kept_in_an_attribute", "drawn_by_python", "drawn_with_a_seed"),
+    ],
+)
 def test_what_a_model_cannot_say_is_refused(kind: str) -> None:
     assert judged(7, [kind]).kind == "refused"
 

@@ -525,6 +525,10 @@ def _judged(number: int, kinds: Sequence[str]) -> Verdict:
     except OnnxsmithError as error:
         return Verdict("refused", f"{text}: {str(error).splitlines()[0]}")
     got = dict(zip([each.name for each in made.outputs], made(x.detach().numpy()), strict=True))
+    again, wanted_again = model(x.detach().numpy()), _called_again(number, kinds, x)
+    value = np.asarray(again[0] if isinstance(again, tuple) else again)
+    if not np.allclose(value, wanted_again, rtol=1e-3, atol=1e-4):
+        return Verdict("wrong", f"{text}: {value} where torch's next call gives {wanted_again}")
     wanted = {f"{name}_grad": each for name, each in gradients.items()}
     wanted |= {
         f"{name.replace('.', '_')}_after": each
@@ -545,6 +549,17 @@ def _judged(number: int, kinds: Sequence[str]) -> Verdict:
         if leaf is None or not np.all(apart <= allowed + _moved(number, kinds, x, leaf, theirs)):
             return Verdict("wrong", f"{text}: {name} is {got[name].tolist()}, torch's {theirs.tolist()}")
     return Verdict("equal")
+
+
+def _called_again(number: int, kinds: Sequence[str], x: torch.Tensor) -> float:
+    """What a module that was called before gives from the buffers that it had: models remember nothing else."""
+    net = _made(number, kinds)
+    before = {name: each.clone() for name, each in net.named_buffers()}
+    net(x.detach().requires_grad_())
+    with torch.no_grad():
+        for name, each in net.named_buffers():
+            each.copy_(before[name])
+    return net(x.detach().requires_grad_()).item()
 
 
 def _moved(number: int, kinds: Sequence[str], x: torch.Tensor, leaf: str, theirs: Any) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Protocol
 
@@ -252,3 +253,38 @@ def hook_that_writes(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tens
 
     y.register_hook(double)
     return y * y
+
+
+# -- state that no model has ---------------------------------------------------------------------------------
+
+
+@_part
+def counted(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    held = vars(net)
+    held["calls"] = held.get("calls", 0) + 1
+    return x * w / held["calls"]
+
+
+@_part
+def kept_in_an_attribute(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    held = vars(net)
+    held["seen"] = x.detach().mean(0) + held.get("seen", 0.0)
+    return x * w - held["seen"]
+
+
+@_part
+def cached(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    held = vars(net)
+    if "steps" not in held:
+        held["steps"] = torch.arange(x.shape[1])
+    return x * w + held["steps"]
+
+
+@_part
+def drawn_by_python(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return x * w * random.random()
+
+
+@_part
+def drawn_with_a_seed(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return x * w + torch.rand(x.shape[1], generator=torch.Generator().manual_seed(3))

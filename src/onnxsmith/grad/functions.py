@@ -159,9 +159,8 @@ class Gradient(Specialised[KeptCall]):
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
         several = cast(object, (wrt,) if isinstance(wrt, int | str) else wrt)
-        is_listed = (
-            isinstance(several, Iterable) and getattr(several, "shape", None) != ()
-        )  # an array of numpy's
+        # An array without dimensions is iterable by its class alone.
+        is_listed = isinstance(several, Iterable) and getattr(cast(object, several), "ndim", 1) != 0
         given = tuple(cast("Sequence[object]", several)) if is_listed else ()
         self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):

@@ -111,7 +111,7 @@ def of_arrays(run: Run, ports: Sequence[Port]) -> Callable[[Sequence[Any]], Any]
     count = len(ports)
 
     def call(arrays: Sequence[RunValue], /, *others: object) -> Any:
-        is_list = arrays.__class__ is list or isinstance(arrays, Sequence)
+        is_list = arrays.__class__ is list or isinstance(cast(object, arrays), Sequence)
         if not is_list or others or len(arrays) != count:
             raise _not_the_inputs(arrays, others, ports).locate_at_caller()
         for each in arrays:  # inline: most are arrays as they should be
@@ -127,9 +127,10 @@ def of_arrays(run: Run, ports: Sequence[Port]) -> Callable[[Sequence[Any]], Any]
 def _not_the_inputs(
     given: object, others: Sequence[object], ports: Sequence[Port]
 ) -> CallError | ModelInputError:
+    kind: type[object] = type(given)
     if isinstance(given, Sequence) and not others:
         return model_inputs.wrong_count(len(cast("Sequence[object]", given)), ports)
-    what = f"{len(others) + 1} arguments" if others else f"{described_type(given.__class__)}"
+    what = f"{len(others) + 1} arguments" if others else described_type(kind)
     names = ", ".join(port.name for port in ports)
     return CallError(f"a runner takes the inputs as a list, and was given {what}", help=f"run([{names}])")
 

@@ -15,13 +15,13 @@ from torch.utils import _pytree as pytree
 
 from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.errors import ExportError, TracedValueError
-from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.torch.autograd_modes import LoopHistory, left_transforms, refusing_lost_regions
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
 from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_fixed_sizes
+from onnxsmith.torch.hidden_state import HiddenState, is_close, without_new_attributes
 from onnxsmith.torch.known_switches import known_switches
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
@@ -39,7 +39,6 @@ from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
 from onnxsmith.torch.traced_shapes import open_time, right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
-from onnxsmith.torch.weights import as_array
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
 
 
@@ -70,6 +69,7 @@ def captured(
     training says what autograd would do.
     """
     register_caches()
+    hidden = HiddenState()
     example = (given.args, given.kwargs or {})
     best: tuple[_Loss, torch.export.ExportedProgram] | None = None
     first_error: Exception | None = None
@@ -78,7 +78,7 @@ def captured(
         if way.is_last and best is not None and not best[0].is_for_others:
             continue
         try:
-            program = _traced(module, given, way, is_training=is_training)
+            program = _traced(module, given, way, hidden, is_training=is_training)
         except TracedValueError as error:  # of the text of a size: it is no fault of the way
             raise error.with_traceback(None) from None  # it has its place, and torch's frames say nothing
         except Exception as error:  # torch has many classes for its refusals, some of them Python's
@@ -125,6 +125,7 @@ def captured(
         raise first_error
     # What fixes a size leaves no trace where it is one number from the start, and is known of the larger example alone.
     given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places) or given.decided_at
+    hidden.check(module, example, is_random=is_random(best[1].graph_module))
     return _settled(best[1])
 
 
@@ -206,15 +207,9 @@ def _is_right(program: torch.export.ExportedProgram, module: torch.nn.Module, ex
         except Exception:  # whatever torch raises for sizes that a program is not for
             return False
         mine = pytree.tree_leaves(got)[-len(wanted) :]
-        if len(mine) != len(wanted) or not all(map(_is_close, mine, wanted)):
+        if len(mine) != len(wanted) or not all(map(is_close, mine, wanted)):
             return False
     return True
-
-
-def _is_close(mine: ModuleArgument, theirs: ModuleArgument) -> bool:
-    if not isinstance(mine, torch.Tensor) or not isinstance(theirs, torch.Tensor):
-        return bool(mine == theirs)
-    return compare(as_array(theirs.detach()), as_array(mine.detach()), CONVERTED) is None
 
 
 def without_traces(module: torch.nn.Module) -> Callable[..., Any]:
@@ -234,7 +229,7 @@ def _places(program: torch.export.ExportedProgram) -> list[str]:
 
 
 def _traced(
-    module: torch.nn.Module, given: Given, way: _Way, *, is_training: bool
+    module: torch.nn.Module, given: Given, way: _Way, hidden: HiddenState, *, is_training: bool
 ) -> torch.export.ExportedProgram:
     shapes = cast("dict[str, Any] | None", with_torch_dims(given.dynamic_shapes))  # or a tuple
     larger = given.enlarged(way.but_for) if way.is_enlarged else None
@@ -251,6 +246,7 @@ def _traced(
             open_time(),
             right_unique_shapes(),
             given.explicit(module),
+            without_new_attributes(module),
             _quiet(),
             left_transforms(),
         ):
@@ -266,6 +262,7 @@ def _traced(
             stack.enter_context(refused_derivatives())
             # Where torch reads the code, it fixes a size whose text is needed, or refuses.
             stack.enter_context(refused_size_text())
+            stack.enter_context(hidden.watching(module))  # nothing of it is seen where torch reads the code
         return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=way.is_strict)
 
 

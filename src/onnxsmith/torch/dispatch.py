@@ -23,6 +23,7 @@ from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
 from onnxsmith.torch.custom import CustomTranslation, called_custom, called_functionally, check_count
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
+from onnxsmith.torch.hidden_state import refused_generator
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, onnx_dtype, torch_dtype
@@ -169,6 +170,8 @@ class Dispatcher:
             result = called_custom(custom, target, args, kwargs)
             check_count(overload, result, node.meta.get("val"))
             return result, "custom"
+        if not self._depth and node.kwargs.get("generator") is not None:
+            raise refused_generator(overload).locate(span_of(node))
         reason = ""
         twin = _twin(target)
         for name, each in ((overload, target), *(() if twin is None else ((f"{twin}", twin),))):

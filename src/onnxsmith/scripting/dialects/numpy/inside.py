@@ -47,8 +47,9 @@ def stage(
     >>> trace(lambda x: xp.stage(halved, xp.asarray(x)).tensor, DOUBLE["N"])([1.0, 6.0])
     array([0.125, 0.75 ])
     """
-    if not isinstance(cast(object, dialects), Sequence) or not all(
-        isinstance(each, Dialect) for each in dialects
+    given_dialects = cast(object, dialects)
+    if not isinstance(given_dialects, Sequence) or not all(
+        isinstance(each, Dialect) for each in cast("Sequence[object]", given_dialects)
     ):
         raise AttributeTypeError(
             f"dialects are a list of them, not {dialects!r}", culprit=("attribute", "dialects")
