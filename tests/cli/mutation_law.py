@@ -15,7 +15,7 @@ from tests.laws.named import Law, Verdict
 from tests.laws.pool import Worker
 
 SECONDS = 120.0
-#: So many commands each file goes through.
+#: So many commands are drawn for each file.
 DRAWN = 3
 #: So many processes share the work.
 JOBS = 2
@@ -28,14 +28,15 @@ _RARELY = 8
 def _commands(generator: random.Random, content: bytes) -> list[str]:
     """The commands that a file goes through. Those that start processes are rare: the law is about all the others.
 
-    A loop may have been given a count without end; commands that run a model as long as it takes are not for it.
+    `info` is always among them: it takes no time, and reads plain files in a way of its own. A loop may have been
+    given a count without end; commands that run a model as long as it takes are not for it.
     """
     found = generator.sample(
         [each for each in COMMANDS if b"Loop" not in content or each not in RUNNING], DRAWN
     )
     costly = ("run --isolated", "convert --verify", "optimize --verify")
     chosen = ["check" if each in costly and generator.randrange(_RARELY) else each for each in found]
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(["info", *chosen]))
 
 
 def case(seed: int, number: int) -> tuple[bytes, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import os
 import subprocess
 import sys
@@ -17,7 +18,14 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, script
-from onnxsmith.scripting.source.function_source import has_private_names, inner_code, mangle_private_names
+from onnxsmith.scripting.source import function_source
+from onnxsmith.scripting.source.function_source import (
+    find_function,
+    has_private_names,
+    inner_code,
+    is_same_code,
+    mangle_private_names,
+)
 
 X = np.arange(3, dtype=np.float32)
 
@@ -274,3 +282,23 @@ def test_features_of_the_future_that_the_text_does_not_name(folder: Path, how: s
     later = time.time() + 1000
     os.utime(folder / "nested.py", (later, later))
     assert "[[2.0, 4.0]]" in _run(folder, "program.py")
+
+
+def test_each_function_of_an_executed_text_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of functions in a decompiled text each was compared with all before it."""
+    compared: list[str] = []
+
+    def noted(a: types.CodeType, b: types.CodeType) -> bool:
+        compared.append(b.co_name)
+        return is_same_code(a, b)
+
+    monkeypatch.setattr(function_source, "is_same_code", noted)
+    file = "<many functions>"
+    text = "".join(f"def f{k}(x):\n    found.append(find(f{k}).lineno)\n    return x\n" for k in range(30))
+    text += "lines = set()\n"
+    text += "".join(f"f{k}(0)\nlines.add(id(linecache.cache['{file}'][2]))\n" for k in range(30))
+    names: dict[str, Any] = {"found": [], "find": find_function, "linecache": linecache}
+    exec(compile(text, file, "exec"), names)
+    assert names["found"] == list(range(1, 90, 3))
+    assert compared == [f"f{k}" for k in range(30)]
+    assert len(names["lines"]) == 1  # the text is taken apart once, too

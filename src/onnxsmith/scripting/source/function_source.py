@@ -162,30 +162,39 @@ def _executed_text(code: types.CodeType) -> str | None:
             for text in (*caller.f_locals.values(), *caller.f_code.co_consts, *caller.f_globals.values()):
                 if isinstance(text, str) and _defines(text, code):
                     # Excerpts in error messages come from linecache, too.
-                    linecache.cache[code.co_filename] = (
-                        len(text),
-                        None,
-                        text.splitlines(True),
-                        code.co_filename,
-                    )
+                    linecache.cache[code.co_filename] = _in_lines(text, code.co_filename)
                     return text
         current = current.f_back
     return None
 
 
-def _defines(text: str, code: types.CodeType) -> bool:
-    if code.co_name not in text and code.co_name != "<lambda>":
-        return False
-    module = _compiled_cache(text, code.co_filename, future_flags(code))
-    return module is not None and any(is_same_code(each, code) for each in inner_code(module))
-
-
 @functools.lru_cache(maxsize=2)  # every function of a text asks for it, one after the other
-def _compiled_cache(text: str, file: str, flags: int) -> types.CodeType | None:
+def _in_lines(text: str, file: str) -> tuple[int, None, list[str], str]:
+    """A text as linecache holds it."""
+    return len(text), None, text.splitlines(True), file
+
+
+def _defines(text: str, code: types.CodeType) -> bool:
+    return (code.co_name in text or code.co_name == "<lambda>") and _has_code(text, code)
+
+
+def _has_code(text: str, code: types.CodeType) -> bool:
+    """True if a function of a text has this code."""
+    compiled = _compiled(text, code.co_filename, future_flags(code))
+    return any(is_same_code(each, code) for each in compiled.get((code.co_firstlineno, code.co_name), ()))
+
+
+@functools.lru_cache(maxsize=8)  # a file has many functions, and they are decorated one after the other
+def _compiled(text: str, file: str, flags: int) -> dict[tuple[int, str], list[types.CodeType]]:
+    """The code of all functions of a text, by first line and name; none of a text that is no Python."""
+    found: dict[tuple[int, str], list[types.CodeType]] = {}
     try:
-        return compile(text, file, "exec", flags, dont_inherit=True)
+        module = compile(text, file, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError):
-        return None
+        return found
+    for each in inner_code(module):
+        found.setdefault((each.co_firstlineno, each.co_name), []).append(each)
+    return found
 
 
 def future_flags(code: types.CodeType) -> int:
@@ -344,27 +353,12 @@ def refuse_if_changed(function: types.FunctionType, node: FunctionNode) -> None:
     written = entry[1] if entry is not None and len(entry) > 1 else None
     if not isinstance(written, float) or written <= _STARTED or _is_rewritten(function, node):
         return
-    text = "".join(linecache.getlines(code.co_filename))
-    compiled = _compiled(text, code.co_filename, future_flags(code))
-    if any(is_same_code(each, code) for each in compiled.get(code.co_name, ())):
+    if _has_code("".join(linecache.getlines(code.co_filename)), code):
         return
     raise SourceNotFoundError(
         f"'{function.__name__}' was edited after it was imported: what runs is not what its file says",
         help=f"import {function.__module__} again: start Python anew, or importlib.reload",
     )
-
-
-@functools.lru_cache(maxsize=8)  # a file has many functions, and they are decorated one after the other
-def _compiled(text: str, file: str, flags: int) -> dict[str, list[types.CodeType]]:
-    """The code of all functions of a file, by name; none of a text that is no Python any more."""
-    found: dict[str, list[types.CodeType]] = {}
-    try:
-        module = compile(text, file, "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return found
-    for each in inner_code(module):
-        found.setdefault(each.co_name, []).append(each)
-    return found
 
 
 def _is_rewritten(function: types.FunctionType, node: FunctionNode) -> bool:
