@@ -10,6 +10,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE, trace
+from onnxsmith.errors import AttributeValueError
 from tests.numpy.every_argument import disagreements
 
 #: Functions of a size, the same for numpy and for us.
@@ -64,3 +65,29 @@ def test_dlpack_copies() -> None:
 
 def test_all_kinds_of_arguments() -> None:
     assert disagreements("filling", {"tri": 11}) == []
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda device: xp.zeros(2, device=device),
+        lambda device: xp.ones(2, device=device),
+        lambda device: xp.empty(2, device=device),
+        lambda device: xp.full(2, 3, device=device),
+        lambda device: xp.zeros_like([1], device=device),
+        lambda device: xp.ones_like([1], device=device),
+        lambda device: xp.empty_like([1], device=device),
+        lambda device: xp.full_like([1], 3, device=device),
+        lambda device: xp.eye(2, device=device),
+        lambda device: xp.arange(2, device=device),
+        lambda device: xp.linspace(0, 1, 2, device=device),
+        lambda device: xp.fft.fftfreq(4, device=device),
+        lambda device: xp.fft.rfftfreq(4, device=device),
+        lambda device: xp.asarray([1]).astype(float, device=device),
+    ],
+)
+def test_there_is_one_device(made: Callable[[Any], Any]) -> None:
+    for device in (None, "cpu"):
+        made(device)
+    with pytest.raises(AttributeValueError, match="there is no device 'gpu'"):
+        made("gpu")

@@ -186,6 +186,11 @@ def test_lines_outside_of_functions_say_nothing_about_tests() -> None:
             {"tests/cli/test_borrows.py": [4, 5, 6, 7], "tests/cli/test_owns.py": [4, 5, 6]},
             "tests/cli/test_owns.py",
         ),
+        # It borrows cases, and is about the module that it imports all the same.
+        (
+            {"tests/cli/test_both.py": [4, 5, 6], "tests/cli/test_all.py": [4, 5, 6, 7]},
+            "tests/cli/test_both.py",
+        ),
         (
             {"tests/a/test_items.py": [4, 5, 6], "tests/cli/test_items.py": [4, 5, 6]},
             "tests/cli/test_items.py",
@@ -201,6 +206,7 @@ def test_the_test_file_that_is_about_a_module(
     texts = {
         "imports": "from onnxsmith.cli.index_items import f",
         "borrows": "from tests.cli.test_owns import CASES",
+        "both": "from tests.cli.test_owns import CASES\nfrom onnxsmith.cli.index_items import f",
     }
     imports = {each: next((text for word, text in texts.items() if word in each), "") for each in executed}
     written(tmp_path, {file: FUNCTIONS, **imports})

@@ -14,6 +14,15 @@ from tests.grad.node_gradients import wrong_of_family
 X = np.random.default_rng(0).standard_normal((2, 3, 4))
 SCALE, SHIFT, VARIANCE = np.array([0.5, 1.5, 2.0]), np.array([0.1, -0.2, 0.3]), np.array([1.0, 2.0, 0.5])
 ROW = np.array([0.5, 1.5, 2.0, -1.0])
+
+
+def _in_training(x: Any, mean: Any, variance: Any) -> tuple[Any, ...]:
+    y, means, variances = op.BatchNormalization(
+        x, SCALE, SHIFT, mean, variance, training_mode=1, momentum=0.6, epsilon=0.1
+    )
+    return y, means, variances
+
+
 #: A name, what is computed, and of which arrays.
 CASES: dict[str, tuple[Any, ...]] = {
     "BatchNormalization": (
@@ -25,10 +34,18 @@ CASES: dict[str, tuple[Any, ...]] = {
         VARIANCE,
     ),
     "BatchNormalization in training": (
-        lambda x, s, b: op.BatchNormalization(x, s, b, SHIFT, VARIANCE, training_mode=1, epsilon=0.1)[0],
+        lambda x, s, b: op.BatchNormalization(x, s, b, SHIFT, VARIANCE, training_mode=1, epsilon=0.1),
         X,
         SCALE,
         SHIFT,
+    ),
+    "mean of BatchNormalization in training": (lambda x: _in_training(x, SHIFT, VARIANCE)[1], X),
+    "variance of BatchNormalization in training": (lambda x: _in_training(x, SHIFT, VARIANCE)[2], X),
+    "all of BatchNormalization in training": (
+        lambda x, m, v: op.Sum(*(op.ReduceSum(each * each) for each in _in_training(x, m, v))),
+        X,
+        SHIFT,
+        VARIANCE,
     ),
     "InstanceNormalization": (
         lambda x, s, b: op.InstanceNormalization(x, s, b, epsilon=0.1),

@@ -12,7 +12,7 @@ from onnx import helper
 from onnxsmith.schema.inference import Known
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, TensorType
-from tests.schema.inference.calls import C, T, call
+from tests.schema.inference.calls import C, R, T, call
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -155,3 +155,14 @@ def test_names_survive(
 ) -> None:
     known = call(name, *inputs, version=1, domain="com.microsoft", **attributes)[0]
     assert known.type == TensorType(DType.FLOAT, expected)
+
+
+def test_distances_have_a_row_and_a_column_for_each_point() -> None:
+    for left, right, shape in (
+        (T("N", 3), T("M", 3), ("N", "M")),
+        (T("N", 3), R(), ("N", None)),
+        (R(), T(4, 3), (None, 4)),
+    ):
+        (found,) = call("CDist", left, right, domain="com.microsoft", version=1, metric="euclidean")
+        assert isinstance(found.type, TensorType)
+        assert found.type.shape == shape
