@@ -448,7 +448,9 @@ def gpu(arguments: list[str]) -> int:
         or subprocess.call(["nvidia-smi", "-L"], stdout=subprocess.DEVNULL) != 0
     ):
         fail("there is no GPU here that CUDA can use")
-    has_cuda = "import torch, onnxruntime; assert 'CUDAExecutionProvider' in onnxruntime.get_available_providers()"
+    has_cuda = (
+        "import torch, onnxruntime; assert 'CUDAExecutionProvider' in onnxruntime.get_available_providers()"
+    )
     if subprocess.call([sys.executable, "-c", has_cuda], stderr=subprocess.DEVNULL) == 0:
         return run(sys.executable, "-m", "tools.gpu", *arguments)
     needed, tools = requirements(("pytest", "torch"))
