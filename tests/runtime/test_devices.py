@@ -22,6 +22,7 @@ from onnxsmith.errors import (
     DeviceError,
     InputTypeError,
     MutationError,
+    TensorIndexError,
 )
 from onnxsmith.grad import grad, jvp, value_and_grad
 from onnxsmith.graphs.agreement import CONVERTED, compare

@@ -37,7 +37,7 @@ from onnxsmith.grad.results import taken_apart
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.graphs.run_values import session_value
-from onnxsmith.schema.foreign_arrays import array_on_device
+from onnxsmith.schema.foreign_arrays import array_on_device, is_foreign
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
@@ -257,6 +257,8 @@ def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
     """A value as an array: a number takes an element type, or has its own where that is open."""
     if (there := array_on_device(value)) is not None:
         return cast(Any, there)
+    if is_foreign(value):
+        return given_array(value, dtype, place)
     if isinstance(value, list | tuple) or not is_literal(value):
         return _plain(value)
     return given_array(value, dtype, place)
