@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, INT64, STRING, Model, opset21, trace
+from onnxsmith import FLOAT, INT64, STRING, Model, opset21, tensor, trace
 from onnxsmith.errors import CallError, ModelInputError, OnnxsmithError
 from onnxsmith.runtime import using
 
@@ -147,3 +147,25 @@ def test_a_runner_stays_with_its_runtime() -> None:
         run = model.runner()
     assert run([np.float32([-1, 1])]).tolist() == [0, 1]
     assert len(model._calls.sessions) == 1  # pyright: ignore[reportPrivateUsage]  # as above
+
+
+def test_tensors_of_known_forms_are_checked_as_arrays_are() -> None:
+    """A call on a tensor is found by the form of its array; another element type, shape or name is looked at."""
+    model = trace(lambda x: x * 2.0, FLOAT["N", 2])
+    for _ in range(3):
+        assert model(tensor(X)).numpy().tolist() == (2 * X).tolist()
+        assert model(x=tensor(X)).numpy().tolist() == (2 * X).tolist()
+        with pytest.raises(ModelInputError):
+            model(tensor(X.astype(np.float64)))
+        with pytest.raises(ModelInputError):
+            model(tensor(X[:, :1]))
+        with pytest.raises(ModelInputError):
+            model(tensor(X), y=tensor(X))
+        assert isinstance(model(X), np.ndarray)
+
+
+def test_a_model_without_inputs_takes_no_names() -> None:
+    model = trace(lambda: opset21.Constant(value_float=2.0))
+    assert model() == 2.0
+    with pytest.raises(ModelInputError, match="no input 'x'"):
+        model(x=X)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from onnxsmith.schema.foreign_arrays import ELEMENT_CODES, UnreadableArray, is_foreign, read_foreign
+from onnxsmith.runtime.device_arrays import ort_array
+from onnxsmith.schema.foreign_arrays import (
+    ELEMENT_CODES,
+    ForeignDeviceArray,
+    UnreadableArray,
+    is_foreign,
+    read_foreign,
+)
 from onnxsmith.types.dtypes import DType
 
 torch = pytest.importorskip("torch")
@@ -77,3 +87,51 @@ def test_which_values_are_foreign() -> None:
 
 def test_each_element_type_has_one_code() -> None:
     assert len(set(ELEMENT_CODES.values())) == len(ELEMENT_CODES)
+
+
+class OnAGpu:
+    """Stands for an array of a library on a GPU: its capsule is one of the CPU's, of which no element is read."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+        self.copies = 0
+        self.streams: list[object] = []
+
+    def __dlpack__(self, *, stream: object = None) -> object:
+        self.streams.append(stream)
+        return self.tensor.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 1
+
+    def contiguous(self) -> OnAGpu:
+        self.copies += 1
+        made = OnAGpu(self.tensor.contiguous())
+        made.streams = self.streams
+        return made
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 4), (2, 1, 4), (0, 3), (2, 3, 4, 5)], ids=str)
+def test_arrays_on_a_gpu_in_order(shape: tuple[int, ...]) -> None:
+    given = OnAGpu(torch.zeros(shape))
+    found = read_foreign(given)
+    assert isinstance(found, ForeignDeviceArray)
+    assert (found.dtype, found.shape, found.device) == (np.float32, shape, "cuda:1")
+    assert given.copies == 0
+    assert given.streams == [1]  # what has begun is done before the default stream goes on
+
+
+@pytest.mark.parametrize("view", [lambda x: x.T, lambda x: x[:, ::2], lambda x: x.expand(2, 3, 4)])
+def test_arrays_on_a_gpu_in_another_order_are_copied_once(view: Callable[[Any], Any]) -> None:
+    given = OnAGpu(view(torch.zeros(3, 4)))
+    assert read_foreign(given).shape == tuple(given.tensor.shape)
+    assert given.copies == 1
+
+
+def test_a_capsule_is_taken_once() -> None:
+    """A function that reads its argument twice reads one array of the runtime's."""
+    given = torch.arange(3)
+    array = ForeignDeviceArray(np.dtype(np.int64), (3,), "cpu", given.__dlpack__())
+    first = ort_array(array)
+    assert ort_array(array) is first
+    assert array.numpy().tolist() == [0, 1, 2]

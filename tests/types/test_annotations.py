@@ -154,3 +154,11 @@ def test_a_jitted_script_the_first_time_and_later() -> None:
 def test_one_input_alone() -> None:
     with pytest.raises(ShapeError, match="dimension 'N' is 2 in 'a' and 3 further on"):
         square(np.ones((2, 3), np.float32))
+
+
+def test_a_tensor_says_its_type_itself() -> None:
+    """None of its elements is read: it may lie on a device."""
+    from onnxsmith import tensor
+    from onnxsmith.types.annotations import type_of_example
+
+    assert type_of_example(tensor(np.zeros((2, 3), np.int8))) == TensorType(DType.INT8, (2, 3))
