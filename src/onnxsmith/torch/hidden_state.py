@@ -38,7 +38,7 @@ _OF_TORCH = frozenset(vars(torch.nn.Module()))
 #: Packages whose classes keep no state of a user's.
 _NO_STATE = frozenset(["torch", "builtins"])
 #: Values of classes and globals that are looked at: objects of libraries, such as loggers, reach everything.
-_PLAIN = (list, dict, set, int, float, torch.Tensor)
+_PLAIN: Any = (list, dict, set, int, float, torch.Tensor)
 _RANDOM: Any = torch.random
 _TORCH: Any = torch
 _NUMPYS: Any = np.random
@@ -70,7 +70,7 @@ class HiddenState:
         inner, is_own, seed = module.forward, "forward" in vars(module), _TORCH.manual_seed
 
         @functools.wraps(inner)
-        def forward(*args: ModuleArgument, **kwargs: ModuleArgument) -> Any:
+        def forward(*args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
             result = inner(*args, **kwargs)
             after = _attributes(module)
             self.attributes = [name for name in after if not _is_same(attributes.get(name), after[name])]
@@ -149,13 +149,13 @@ def _parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
     return list(cast("Iterable[tuple[str, torch.nn.Module]]", module.named_modules()))
 
 
-def _attributes(module: torch.nn.Module) -> dict[str, Any]:
+def _attributes(module: torch.nn.Module) -> dict[str, ModuleArgument]:
     """The attributes of a user's modules and of their classes, and the globals that their code names.
 
     Containers and objects are copied, so that changes inside are seen.
     """
-    known: dict[int, Any] = {}
-    found: dict[str, object] = {}
+    known: dict[int, ModuleArgument] = {}
+    found: dict[str, ModuleArgument] = {}
     for path, each in _parts(module):
         for name, value in vars(each).items():
             if name not in _OF_TORCH and name != "forward":
@@ -173,10 +173,10 @@ def _attributes(module: torch.nn.Module) -> dict[str, Any]:
     return {name: _snapshot(value, known) for name, value in found.items()}
 
 
-def _snapshot(value: object, known: dict[int, Any]) -> Any:
+def _snapshot(value: ModuleArgument, known: dict[int, ModuleArgument]) -> ModuleArgument:
     """A value with copies of the containers and of the attributes of objects that it holds."""
 
-    def leaf(each: object) -> object:
+    def leaf(each: ModuleArgument) -> ModuleArgument:
         if isinstance(each, torch.Tensor):
             return each if each.is_inference() else (each, each._version)  # pyright: ignore[reportPrivateUsage]  # torch's only name for it
         if isinstance(each, set):
@@ -194,14 +194,14 @@ def _snapshot(value: object, known: dict[int, Any]) -> Any:
     return pytree.tree_map(leaf, value)
 
 
-def _is_same(before: object, after: object) -> bool:
+def _is_same(before: ModuleArgument, after: ModuleArgument) -> bool:
     old, new = pytree.tree_flatten(before), pytree.tree_flatten(after)
     return old[1] == new[1] and all(map(_is_same_leaf, old[0], new[0]))
 
 
-def _is_same_leaf(before: object, after: object) -> bool:
+def _is_same_leaf(before: ModuleArgument, after: ModuleArgument) -> bool:
     is_plain = isinstance(after, bool | int | float | str) and type(before) is type(after)
-    return before is after or (is_plain and before == after)
+    return before is after or (is_plain and bool(before == after))
 
 
 def _gives_the_same(module: torch.nn.Module, example: Example, *, is_used: bool) -> bool:
@@ -225,7 +225,7 @@ def _gives_the_same(module: torch.nn.Module, example: Example, *, is_used: bool)
     return len(got) == len(wanted) and all(map(is_close, got, wanted))
 
 
-def _run(module: torch.nn.Module, made: torch.nn.Module, example: Example, seed: int) -> list[Any]:
+def _run(module: torch.nn.Module, made: torch.nn.Module, example: Example, seed: int) -> list[ModuleArgument]:
     _TORCH.manual_seed(0)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - the generator of modules that draw from numpy's
