@@ -55,8 +55,8 @@ def _described(word: str, options: argparse.Namespace) -> dict[str, Any]:
 def _assigned(given: onnx.ModelProto | str, providers: list[str]) -> dict[str, Any]:
     """The nodes of the model by the provider that runs them, as ONNX Runtime decides when it opens it."""
     from onnxsmith.graphs.model import model_of  # with onnx-ir, which takes longer than all else
-    from onnxsmith.runtime import using  # with a runtime, likewise
-    from onnxsmith.runtime.assigned_nodes import assigned_nodes  # likewise
+    from onnxsmith.runtime.assigned_nodes import assigned_nodes  # with a runtime, likewise
+    from onnxsmith.runtime.settings import using  # likewise
 
     with using(runtime="onnxruntime", providers=providers) as settings:
         found = assigned_nodes(model_of(given, "info").handed_over(), settings)
@@ -72,7 +72,7 @@ def _provider_rows(found: dict[str, Any]) -> list[str]:
     """The lines about providers."""
     lines = ["", f"on {', '.join(found['names'])}, with ONNX Runtime's own optimisations"]
     rows = [(name, str(sum(each.values()))) for name, each in found["operators"].items()]
-    left = found["on_cpu"] if "CPUExecutionProvider" not in found["names"] else {}
+    left: dict[str, int] = found["on_cpu"] if "CPUExecutionProvider" not in found["names"] else {}
     lines += _columns(rows)
     if left:
         names = ", ".join(f"{name} ({count})" for name, count in left.items())

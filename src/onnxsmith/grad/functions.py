@@ -243,7 +243,10 @@ class Gradient(Specialised[KeptCall]):
             is_number = dtype is not None and self._is_of_number(port.name, arguments)
             arrays.append(array.astype(dtype.numpy) if is_number and dtype is not None else array)
         # What is on a device is run there.
-        run = call.model.runner() if device_of(arrays) is None else lambda given: call.model(*given)
+        model = call.model
+        run: Callable[[Sequence[Any]], Any] = (
+            model.runner() if device_of(arrays) is None else lambda given: model(*given)
+        )
         if not kwargs and not extra and not bound.has_containers and len(args) == len(arrays):
             self._learn(args, self._on_such_arrays(call))
         try:
@@ -252,8 +255,8 @@ class Gradient(Specialised[KeptCall]):
             raise self._of_the_call(bound, call.model, arrays, error) from None
         results = self._as_numbers(call, wrt, arguments, results)
         if any(gives_tensors(each) for each in (*bound.values, *extra)):
-            several = results if isinstance(results, tuple) else (results,)
-            results = tuple(map(as_tensor, cast("tuple[Any, ...]", several)))
+            several = cast("tuple[Any, ...]", results if isinstance(results, tuple) else (results,))
+            results = tuple(map(as_tensor, several))
         return self._result(call, bound, results)
 
     def _on_such_arrays(self, call: KeptCall) -> ArraysCall:

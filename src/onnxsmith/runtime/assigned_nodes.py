@@ -60,6 +60,7 @@ def assigned_nodes(model: SessionModel, settings: Settings) -> AssignedNodes:
             operators.setdefault(str(part.ep_name), Counter()).update(
                 each for each in names if each not in COPIES
             )
-        graph = onnx.load(path, load_external_data=False).graph
+        with open(path, "rb") as file:
+            graph = onnx.ModelProto.FromString(file.read()).graph
     copies = sum(node.op_type in COPIES for node in all_nodes(graph.node))
     return AssignedNodes(operators, copies)
