@@ -32,7 +32,7 @@ form_of: Callable[[Any], tuple[np.dtype[Any], tuple[int, ...]]] = operator.attrg
 
 
 def placed_form_of(array: Any) -> tuple[np.dtype[Any], tuple[int, ...], str | None]:
-    """What decides whether a model takes an array behind a tensor, and where it runs then."""
+    """The facts that decide whether a model takes an array behind a tensor, and where it runs then."""
     return array.dtype, array.shape, array.device if isinstance(array, DeviceArray) else None
 
 

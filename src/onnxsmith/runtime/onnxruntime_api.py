@@ -209,7 +209,7 @@ def new_binding(session: Session) -> Binding:
 
 
 def results_of(binding: Binding, places: Sequence[int] | None = None) -> list[OrtValue]:
-    """What the last run of a binding gave, in the order of binding the outputs; or of these places alone."""
+    """The results of a binding's last run, in the order of binding the outputs; or those at these places alone."""
     return _listed(binding.get_outputs(), places)
 
 

@@ -253,7 +253,7 @@ def _with_own_functions(model: SessionModel) -> tuple[SessionModel, tuple[Edit, 
 
 
 def known_provider(settings: Settings) -> str | None:
-    """The provider whose facts apply: the CPU's, or CUDA's; None where others were chosen, of which nothing is known."""
+    """The provider whose facts apply: the CPU's, or CUDA's; None for others, of which nothing is known."""
     names = {name for name, _ in settings.providers} - {CPU}
     return CPU if not names else CUDA if names == {CUDA} else None
 

@@ -21,10 +21,10 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.adapting import Refused, guarded
+from onnxsmith.runtime.facts.fact import CPU
 from onnxsmith.runtime.failure import missing_definition, missing_kernel, newest_opset
 from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.runtime.later_definitions import in_later_definitions
-from onnxsmith.runtime.facts.fact import CPU
 from onnxsmith.runtime.opening import Opened, known_provider, open_session
 from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
@@ -58,8 +58,8 @@ def opener(
 def in_definitions_for(model: SessionModel, settings: Settings) -> SessionModel:
     """The model in the earliest opset that means the same, for providers other than the CPU's.
 
-    These get kernels for new definitions late: CUDA's MaxPool is of opset 12 in ONNX Runtime 1.31, and one of opset 22
-    runs on the CPU, with copies there and back that take half of the time of a ResNet-50.
+    These get kernels for new definitions late. In ONNX Runtime 1.31 CUDA's MaxPool is of opset 12. One of opset 22 runs
+    on the CPU, with copies there and back that take half of the time of a ResNet-50.
     """
     if known_provider(settings) == CPU:
         return model

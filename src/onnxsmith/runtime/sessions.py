@@ -249,9 +249,10 @@ class Session:
                     if are_arrays(map(type, args)):
                         if self._known.find(tuple(map(form_of, args))):
                             return self._run(args, wants_tensors=False)
-                    elif (arrays := arrays_behind(args)) is not None:
-                        if self._known.find(tuple(map(placed_form_of, arrays))):
-                            return self._run(arrays, wants_tensors=True)
+                    elif (arrays := arrays_behind(args)) is not None and self._known.find(
+                        tuple(map(placed_form_of, arrays))
+                    ):
+                        return self._run(arrays, wants_tensors=True)
                 values, wants_tensors = self._arrays(args, kwargs)
                 return self._run(values, wants_tensors=wants_tensors)
             finally:
@@ -284,9 +285,10 @@ class Session:
         if are_arrays(map(type, args)):
             if all(a is b for a, b in zip(args, feeds, strict=True)):
                 self._known.put(tuple(map(form_of, args)), True)
-        elif (arrays := arrays_behind(args)) is not None:
-            if all(form_of(a) == form_of(b) and a.dtype.isnative for a, b in zip(arrays, feeds, strict=True)):
-                self._known.put(tuple(map(placed_form_of, arrays)), True)
+        elif (arrays := arrays_behind(args)) is not None and all(
+            form_of(a) == form_of(b) and a.dtype.isnative for a, b in zip(arrays, feeds, strict=True)
+        ):
+            self._known.put(tuple(map(placed_form_of, arrays)), True)
 
     def _run(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
         binding = self._bindings[self._current]

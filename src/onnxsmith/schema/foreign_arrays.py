@@ -185,7 +185,7 @@ def _on_device(value: Any, kind: int, index: int) -> ForeignDeviceArray:
     capsule = value.__dlpack__(stream=_stream_for(type(value))) if name == "cuda" else value.__dlpack__()
     tensor = tensor_of(capsule)
     shape = tuple(tensor.shape[: tensor.ndim])
-    strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+    strides = cast("list[int]", tensor.strides[: tensor.ndim]) if tensor.strides else None
     if strides is not None and 0 not in shape and not _is_packed(shape, strides):
         if not hasattr(value, "contiguous"):
             raise UnreadableArray("its elements do not lie in order", "give a contiguous copy")

@@ -247,7 +247,7 @@ def facts_of(operator: tuple[str, str], version: tuple[int, ...], provider: str 
     """The facts of an operator that a version of ONNX Runtime shows on a provider.
 
     Those of the CPU hold wherever one of its kernels may run: for what another provider has no kernel for, and that is
-    decided when the session is made. Most faults at edges (sizes of 0, indices, integers) are shown by CUDA's kernels, too.
+    decided when the session is made. CUDA's kernels show most faults at edges (sizes of 0, integers), too.
     """
     facts = [each for key in _keys().get(operator, ()) for each in FACTS[key]]
     return [each for each in facts if each.provider in (CPU, provider) and each.holds_for(version)]

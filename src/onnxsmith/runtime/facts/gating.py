@@ -1,7 +1,7 @@
 """A check inside a graph: an `If` that runs the nodes where conditions hold, and fails in words where one does not.
 
-The other branch asks for a shape that its tensor cannot have; the name of the node that does so holds the reason, and the
-runtime's message holds the name. Anybody can name a node like that: only names with a word that this process drew are
+The other branch asks for a shape that its tensor cannot have; the name of the node that does so holds the reason, and
+the runtime's message holds the name. Anybody can name a node like that: only names with a word that this process drew are
 believed. In a model for a file there is no such word, and the name is read as any other.
 """
 
@@ -174,8 +174,8 @@ def _fail(
     words = re.sub(r"[\x00-\x1f'|\]]", " ", reason)
     # A node without a name is told from others by what it makes.
     node = re.sub(r"[\x00-\x1f'|\]]", " ", site.node.name or next(filter(None, site.node.output), ""))
-    # One element has no shape of two. Every provider looks at that on the host; an index that is not there, for example,
-    # reads zeros on CUDA. Not a constant: a runtime that works constants out, in branches that are not taken, too,
+    # One element has no shape of two. Every provider looks at that on the host; an index that is not there, say, reads
+    # zeros on CUDA. Not a constant: a runtime that works constants out, in branches that are not taken, too,
     # would fail at once.
     beyond = emit.op(
         "Reshape",

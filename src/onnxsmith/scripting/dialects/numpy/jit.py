@@ -120,7 +120,7 @@ class Jitted(StandsFor, MakesModels, Specialised[_Made]):
             self._learn(args, found.on_arrays())
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
-        return cast(UserValue, as_tensors(result)) if call.gives_tensors else result
+        return cast(UserValue, as_tensors(result) if call.gives_tensors else result)
 
     def _learn(self, args: Sequence[Any], call: ArraysCall) -> None:
         # Complex numbers are fed as pairs, and the order of elements in memory decides what is a view.
