@@ -49,7 +49,7 @@ CORE_TESTS = (
     # Of pipelines what does without trees and text: models of these do not run on ONNX Runtime 1.20.
     "tests/sklearn/test_converting.py",
     "tests/sklearn/test_recording.py",
-    "tests/sklearn/test_last_road.py",
+    "tests/sklearn/test_skl2onnx_fallback.py",
     "tests/sklearn/families/test_neighbours.py",
     "tests/sklearn/families/test_support_vectors.py",
     "tests/sklearn/frames",

@@ -413,19 +413,19 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
     ),
     "jit-reads": (
         Fault(
-            "scripting/staging/pictures.py",
+            "scripting/staging/snapshots.py",
             "return _List.__len__(now) != len(self._items) or not _are_same(self._items, _List.__iter__(now))",
             "return _List.__len__(now) != len(self._items)",
             "of a list only the length is compared",
         ),
         Fault(
-            "scripting/staging/pictures.py",
+            "scripting/staging/snapshots.py",
             "return bool(self._absent) and not space.keys().isdisjoint(self._absent)",
             "return False",
             "a name that is defined later is not noticed",
         ),
         Fault(
-            "scripting/staging/pictures.py",
+            "scripting/staging/snapshots.py",
             "            or function.__kwdefaults__ is not named\n",
             "",
             "defaults of parameters that go by name are not compared",

@@ -15,7 +15,7 @@ from onnxsmith import BFLOAT16, DOUBLE, FLOAT16, INT16, INT64, UINT64, Model, ji
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import using
-from onnxsmith.runtime.retelling import open_as_it_can, opener
+from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
 from tests.runtime.calls import prepare

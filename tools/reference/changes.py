@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxsmith.schema import same_meaning
+from onnxsmith.schema import equivalent_versions
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
 
 
@@ -13,7 +13,7 @@ def changes(old: OperatorDef, new: OperatorDef) -> list[str]:
     found = [*_ports("input", old.inputs, new.inputs), *_ports("output", old.outputs, new.outputs)]
     found += _attributes(old, new)
     found += _types(old, new)
-    noted = same_meaning.meaning_changed(new)
+    noted = equivalent_versions.meaning_changed(new)
     if noted:
         found.append(noted)
     return found or ["the text of the definition"]

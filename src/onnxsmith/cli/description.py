@@ -16,8 +16,8 @@ from onnxsmith.cli.inputs import read_sizes
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.streams import STREAM
 from onnxsmith.graphs import size_conditions, soundness
-from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_content import read
 from onnxsmith.graphs.node_counts import operator_counts
 from onnxsmith.inspection import Node, WeightInfo, nodes_of, summary, weights_of
 from onnxsmith.passes.surgery import with_shapes

@@ -21,7 +21,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, OperatorCall, Target, adopted, new_call, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.schema.bind import Bound, bind, check_types
 from onnxsmith.schema.definition import (
     AttributeReference,

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Array, Scalar, Value
+from onnxsmith.core.value_containers import Carrier
 
 
 @final

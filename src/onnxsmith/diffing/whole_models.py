@@ -8,9 +8,9 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.diffing.change import THINGS, Change, ChangedThing
 from onnxsmith.diffing.difference import Difference
 from onnxsmith.diffing.finding import Finder
-from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.model_content import read
 from onnxsmith.inspection import nodes_of
 
 _LONGEST_TEXT = 120

@@ -18,13 +18,13 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Wall
 from onnxsmith.core.numpys_arrays import holds_tensor
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.numpys_scalar import NumpysScalar
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
+from onnxsmith.core.value_containers import Wall
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     CallError,
@@ -379,3 +379,8 @@ def _with_open_sizes(kind: AnyValueType, position: int) -> AnyValueType:
     if not isinstance(kind, TensorType) or not kind.shape:
         return kind
     return TensorType(kind.dtype, tuple(f"N{position}_{axis}" for axis in range(len(kind.shape))))
+
+
+def options_key(arguments: Sequence[Argument]) -> tuple[Hashable, ...]:
+    """The part of the arguments that decides which model there is, whatever the types of the inputs."""
+    return tuple((each.name, each.key) for each in arguments)

@@ -315,3 +315,14 @@ def _twice(name: str) -> CallError:
 
 def _too_many(count: int, names: Sequence[str]) -> CallError:
     return CallError(f"{count} arguments were given, and there are {len(names)}: {', '.join(names)}")
+
+
+def gradient_signature(own: inspect.Signature | None, word: str | None) -> inspect.Signature | None:
+    """The parameters of a gradient: those of the function, and `word`, its cotangent or tangent."""
+    if own is None or word is None or word in own.parameters:
+        return own
+    parameters = list(own.parameters.values())
+    has_rest = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+    rest = [parameters.pop()] if has_rest else []
+    added = inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY)
+    return own.replace(parameters=[*parameters, added, *rest])

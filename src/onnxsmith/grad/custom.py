@@ -15,13 +15,13 @@ from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.context import setting
-from onnxsmith.core.carried import MOMENTS, Carried, Carrier, Wall
 from onnxsmith.core.demands import noting
 from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value_containers import MOMENTS, Carried, Carrier, Wall
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, boundary
 from onnxsmith.errors.arguments import takes

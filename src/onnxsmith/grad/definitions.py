@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnxsmith.graphs.function_bodies import body_of, function_of, schema_of
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import range_of_meaning
+from onnxsmith.schema.equivalent_versions import range_of_meaning
 from onnxsmith.types.value_types import AnyValueType
 
 

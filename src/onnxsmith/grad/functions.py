@@ -6,9 +6,8 @@ where a graph is being made, it becomes a part of that.
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.call_cache import CallCache
@@ -37,13 +36,21 @@ from onnxsmith.grad.arguments import (
     input_arrays,
     numpys_model,
     of_types,
+    options_key,
     refuse_lost,
     shown_name,
     traced_function,
     typed_array,
 )
-from onnxsmith.grad.binding import Bound, attributes_of, bind, signature_of, with_attributes
-from onnxsmith.grad.kept import KeptCall, open_types
+from onnxsmith.grad.binding import (
+    Bound,
+    attributes_of,
+    bind,
+    gradient_signature,
+    signature_of,
+    with_attributes,
+)
+from onnxsmith.grad.gradient_cache import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset, refuse_twice
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
@@ -174,7 +181,7 @@ class Gradient(Specialised[KeptCall]):
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
         self._signature = signature_of(function)
-        self.__signature__ = _signature(self._signature, mode)
+        self.__signature__ = gradient_signature(self._signature, _EXTRA.get(mode))
 
     @property
     def differentiated(self) -> Callable[..., Any]:
@@ -302,7 +309,7 @@ class Gradient(Specialised[KeptCall]):
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
         mixes = not any(gives_tensors(each.value) for each in arguments)
         given = [*arrays, *weights]
-        key = (_options_key(arguments), *((each.dtype, each.ndim) for each in given))
+        key = (options_key(arguments), *((each.dtype, each.ndim) for each in given))
         kinds = open_types(given, self._sizes.get_or_make(key, OpenSizes))
         return self._call_for(bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
 
@@ -484,7 +491,7 @@ class Gradient(Specialised[KeptCall]):
         as_array: Callable[[Tensor], object] | None = None,
     ) -> KeptCall:
         """The model for these arguments, made or found."""
-        key = (_options_key(arguments), mixes_dtypes, as_array is None, *kinds)
+        key = (options_key(arguments), mixes_dtypes, as_array is None, *kinds)
         found = self._made.get(key)
         if found is None or (found.options is not None and found.options.changed() is not None):
             model, casts, form = self._model(
@@ -605,23 +612,6 @@ def _array_maker(given: Sequence[UserValue]) -> Callable[[Tensor], object] | Non
 def _graph_target(graph: RecordingTarget) -> GraphTarget:
     assert isinstance(graph, GraphTarget)  # what records models
     return graph
-
-
-def _signature(own: inspect.Signature | None, mode: _Mode) -> inspect.Signature | None:
-    """The parameters of a gradient: those of the function, and the cotangent or tangent."""
-    word = _EXTRA.get(mode)
-    if own is None or word is None or word in own.parameters:
-        return own
-    parameters = list(own.parameters.values())
-    has_rest = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
-    rest = [parameters.pop()] if has_rest else []
-    added = inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY)
-    return own.replace(parameters=[*parameters, added, *rest])
-
-
-def _options_key(arguments: Sequence[Argument]) -> tuple[Hashable, ...]:
-    """The part of the arguments that decides which model there is, whatever the types of the inputs."""
-    return tuple((each.name, each.key) for each in arguments)
 
 
 def _watched(function: Callable[..., Any], options: Sequence[tuple[str, object]] = ()) -> Watch | None:

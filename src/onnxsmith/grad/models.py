@@ -21,7 +21,7 @@ from onnxsmith.errors import (
     UnreachedError,
 )
 from onnxsmith.errors.arguments import check_flags, read_names
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame

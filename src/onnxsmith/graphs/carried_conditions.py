@@ -11,7 +11,7 @@ from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs.records import ModelRecord, named_dimensions
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, check, written
 from onnxsmith.source import Span, caller_span

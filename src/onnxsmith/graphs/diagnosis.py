@@ -7,8 +7,9 @@ operator that the runtime named, or where the runtime named none; else the runti
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,11 +18,13 @@ from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedErr
 from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, RunEach, model_runtime
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.rewriting.scopes import all_graphs, required_inputs
+from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span
@@ -41,6 +44,19 @@ class Explanations(NamedTuple):
     find_node: FindNode | None
     objection: Objection | None
     explain: Explain
+
+    @contextlib.contextmanager
+    def isolated_runs(
+        self, model: SessionModel, names: Sequence[str], limits: Isolation
+    ) -> Generator[RunEach]:
+        """Runs of the model in a child process, within limits and in one session; `names` are those of its inputs."""
+        with model_runtime().isolated(model, names, limits, self.find_node) as run_each:
+            yield lambda many: [
+                self.explain(each, feeds)
+                if isinstance(each, OperatorFailedError | NotRunnableError)
+                else each
+                for each, feeds in zip(run_each(many), many, strict=True)
+            ]
 
 
 def no_explanations() -> Explanations:

@@ -30,9 +30,9 @@ from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values, required_in
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 

@@ -19,12 +19,12 @@ from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
+from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.completing import completed_type
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.signature import without_shape
-from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType, shapes_differ
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
@@ -20,7 +19,6 @@ from onnxsmith.errors import (
     ModelInputError,
     NotRunnableError,
     OnnxsmithError,
-    OperatorFailedError,
     boundary,
 )
 from onnxsmith.graphs import (
@@ -44,12 +42,12 @@ from onnxsmith.graphs.given_models import Unread, no_model, read_given
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
-from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
+from onnxsmith.graphs.isolation import check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, gives_tensors, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_inputs import port_of
-from onnxsmith.graphs.model_runtime import RunEach, model_runtime
+from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.records import ModelRecord
@@ -387,7 +385,9 @@ class Model:
             return self(*inputs, **named)
         check_outside_graphs()
         model, feeds = self._bind(inputs, named)
-        with isolated_runs(model, limits) as run_each:
+        with model.explanations.isolated_runs(
+            model.handed_over(), [port.name for port in model.inputs], limits
+        ) as run_each:
             (outputs,) = run_each([feeds])
         if isinstance(outputs, OnnxsmithError):
             raise outputs
@@ -613,19 +613,6 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
     result = RawModel(onnx.ModelProto.FromString(content))
     result.place = place
     return result
-
-
-@contextlib.contextmanager
-def isolated_runs(model: Model, limits: Isolation) -> Generator[RunEach]:
-    """Runs of a model in a child process, within limits and in one session, on inputs as `bound` gives them."""
-    names, explained = [port.name for port in model.inputs], model.explanations
-    with model_runtime().isolated(model.handed_over(), names, limits, explained.find_node) as run_each:
-        yield lambda many: [
-            explained.explain(each, feeds)
-            if isinstance(each, OperatorFailedError | NotRunnableError)
-            else each
-            for each, feeds in zip(run_each(many), many, strict=True)
-        ]
 
 
 def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:

@@ -24,7 +24,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.same_meaning import Use, range_of_meaning
+from onnxsmith.schema.equivalent_versions import Use, range_of_meaning
 from onnxsmith.source import Place, Span, caller_place, caller_span, span_at
 
 

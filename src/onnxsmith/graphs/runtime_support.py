@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from onnxsmith.errors.telling import tell_of_runtime
+from onnxsmith.errors.user_warnings import tell_of_runtime
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.session_model import SessionModel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_content import read
 
 
 def metadata(model: Model) -> Mapping[str, str]:

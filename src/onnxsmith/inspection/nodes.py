@@ -14,9 +14,9 @@ import onnx_ir as ir
 from onnxsmith.diagnostics import clipped, described_type, did_you_mean, printable, raised_at
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, UnknownNameError, boundary
 from onnxsmith.graphs.graph_inference import State, Walk
-from onnxsmith.graphs.held_model import Held, read
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_content import Held, read
 from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.schema.inference.broadcasting import Different, is_complete, is_nothing, merge_types

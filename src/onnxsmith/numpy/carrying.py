@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import as_type, tensor_of

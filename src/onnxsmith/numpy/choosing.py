@@ -15,10 +15,10 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, Te
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.cached_calls import quick
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import of_places
-from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import is_within, require, require_same

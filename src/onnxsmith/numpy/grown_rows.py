@@ -14,7 +14,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy.conversions import stacked
-from onnxsmith.numpy.growing import GrownList, list_of_numbers
+from onnxsmith.numpy.grown_list import GrownList, list_of_numbers
 from onnxsmith.numpy.holding import Stacked
 
 

@@ -12,11 +12,11 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value_containers import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
 from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.perhaps_python import Weak

@@ -24,7 +24,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
-from onnxsmith.numpy import places, reads, sharing
+from onnxsmith.numpy import index_bounds, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import (
@@ -270,10 +270,10 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
         elif each is not None:
             is_place = isinstance(each, int | Number) or (isinstance(each, Array) and not each.ndim)
             is_asked = x.is_symbolic and isinstance(each, int | Number | Array)
-            if is_asked and (places.are_noted() or reads.is_noted_read()):
-                places.note_place(x.shape[axis], cast(places.Place, each), axis)
+            if is_asked and (index_bounds.are_noted() or reads.is_noted_read()):
+                index_bounds.note_place(x.shape[axis], cast(index_bounds.Place, each), axis)
             elif is_place and (is_unasked or (x.is_symbolic and is_caught(IndexError))):
-                _require_place(x.shape[axis], cast(places.Place, each), axis)
+                _require_place(x.shape[axis], cast(index_bounds.Place, each), axis)
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
                 raise TensorIndexError(
                     f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
@@ -281,10 +281,10 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             axis += 1
 
 
-def _require_place(size: Size, place: places.Place, axis: int) -> None:
+def _require_place(size: Size, place: index_bounds.Place, axis: int) -> None:
     """A place is there. The runtime finds that by itself, but says it to no `try`, and not where it takes nothing."""
     error = IndexError(f"index {place if isinstance(place, int) else ''} is out of bounds for axis {axis}")
-    require(lambda: places.is_there(size, place), error)
+    require(lambda: index_bounds.is_there(size, place), error)
 
 
 def _check_mask(x: Array, mask: Array, shape: Sequence[int], axis: int, is_written: bool) -> None:
@@ -344,11 +344,11 @@ def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:
 def take(x: Array, parts: tuple[Part, ...]) -> Array:
     """The elements that an index names, as an array of its own."""
     index = tuple(_tensor_part(each) for each in parts)
-    if places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts):
+    if index_bounds.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts):
         asked, shape = _asked(x, parts)
         return _mapped(
             x,
-            lambda part: places.where_there(
+            lambda part: index_bounds.where_there(
                 asked,
                 lambda: part[index],
                 lambda: op.Identity(np.zeros(shape, cast(DType, part.dtype).numpy)),
@@ -357,10 +357,10 @@ def take(x: Array, parts: tuple[Part, ...]) -> Array:
     return _mapped(x, lambda part: part[index])
 
 
-def _asked(x: Array, parts: Sequence[Part]) -> tuple[list[tuple[Size, places.Place]], list[int]]:
+def _asked(x: Array, parts: Sequence[Part]) -> tuple[list[tuple[Size, index_bounds.Place]], list[int]]:
     """The places that a basic index asks for, and a shape that its result may have."""
     used = sum(each is not None and not isinstance(each, EllipsisType) for each in parts)
-    asked, shape, axis = list[tuple[Size, places.Place]](), list[int](), 0
+    asked, shape, axis = list[tuple[Size, index_bounds.Place]](), list[int](), 0
 
     def whole(axis: int) -> int:
         size = x.shape[axis]
@@ -386,12 +386,18 @@ def put(x: Array, parts: tuple[Part, ...], value: Array) -> Array:
     """An array with other elements where an index points."""
     index = tuple(_tensor_part(each) for each in parts)
     whole, given = tensors_of(x), tensors_of(as_type(value, x.dtype))
-    is_noted = places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts)
+    is_noted = (
+        index_bounds.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts)
+    )
     asked = _asked(x, parts)[0] if is_noted else None
 
     def written(part: Tensor, new: Tensor) -> Tensor:
         changed = cast("Callable[[], Tensor]", functools.partial(Updates(part)[index].set, new))
-        return changed() if asked is None else places.where_there(asked, changed, lambda: op.Identity(part))
+        return (
+            changed()
+            if asked is None
+            else index_bounds.where_there(asked, changed, lambda: op.Identity(part))
+        )
 
     real = written(whole.re, given.re)
     # Both have an imaginary part or none: they are of the same element type.

@@ -17,10 +17,10 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.cached_calls import quick
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import fitted, written
-from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import MOMENTS, SHARED, is_out_of_reach, note_change
+from onnxsmith.core.value_containers import MOMENTS, SHARED, is_out_of_reach, note_change
 from onnxsmith.errors import TensorAssignmentError
 from onnxsmith.numpy.array import Array, Held
 from onnxsmith.numpy.holding import Holding, recording

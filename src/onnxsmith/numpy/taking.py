@@ -8,7 +8,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.errors import InputTypeError, ShapeError, TensorIndexError
-from onnxsmith.numpy import places, reads, sharing
+from onnxsmith.numpy import index_bounds, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
@@ -36,8 +36,8 @@ def _index(indices: ArrayLike, name: str = "indices") -> Array:
 def _check_bounds(index: Array, x: Array, axis: int) -> None:
     """Refuse places outside of an axis, where all is known; a runtime would name a node that nobody wrote."""
     if index.is_symbolic or x.is_symbolic:
-        if places.are_noted() or reads.is_noted_read():
-            places.note_place(x.shape[axis], index, axis)
+        if index_bounds.are_noted() or reads.is_noted_read():
+            index_bounds.note_place(x.shape[axis], index, axis)
         return
     known, size = np.asarray(index), x.shape[axis]
     wrong = known[(known < -size) | (known >= size)] if known.dtype.kind != "b" else known[:0]

@@ -18,10 +18,10 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import AttributeValueError, OnnxsmithError
 from onnxsmith.graphs.copying import Copier
 from onnxsmith.graphs.elements import read_only
-from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of, tensor_type_to_ir
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_content import read
 from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import nodes_of

@@ -28,7 +28,7 @@ from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model import Model, bound, isolated_runs
+from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.rewriting.scopes import nodes_of
 from onnxsmith.graphs.run_values import RunValue
@@ -190,7 +190,11 @@ def _opened(model: Model, inputs: Mapping[str, RunValue], seconds: float) -> Gen
     except OnnxsmithError:
         asked = model  # and the run says what is wrong
     # In another process there are no kernels in Python; passes are judged by what functions say.
-    with using(kernels=False), isolated_runs(asked, Isolation(timeout=seconds)) as run_each:
+    names, limits = [port.name for port in asked.inputs], Isolation(timeout=seconds)
+    with (
+        using(kernels=False),
+        asked.explanations.isolated_runs(asked.handed_over(), names, limits) as run_each,
+    ):
 
         def run(many: Sequence[Mapping[str, RunValue]]) -> list[list[RunValue] | OnnxsmithError]:
             feeds = [fed(each) for each in many]

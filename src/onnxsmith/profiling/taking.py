@@ -18,9 +18,9 @@ from onnxsmith.errors import (
     NotRunnableError,
     OnnxsmithError,
 )
-from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model, ModelLike, bound, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.model_content import read
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import trials
 from onnxsmith.inspection import nodes_of
@@ -33,9 +33,9 @@ from onnxsmith.profiling.quantities import Times
 from onnxsmith.profiling.tagging import tagged
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.fallback_forms import threads_for
 from onnxsmith.runtime.kernels_in_python import kernels_in
 from onnxsmith.runtime.profiled import Recording, record
-from onnxsmith.runtime.retelling import threads_for
 from onnxsmith.runtime.settings import Provider, using
 from onnxsmith.source import Span
 

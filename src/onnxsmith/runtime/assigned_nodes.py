@@ -18,8 +18,8 @@ from onnxsmith.errors import MissingDependencyError
 from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.providers import CPU
-from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 
 #: The nodes that ONNX Runtime adds to copy values between devices.

@@ -29,11 +29,11 @@ from onnxsmith.runtime.failure import (
     plain_reason,
     says_not_supported,
 )
+from onnxsmith.runtime.fallback_forms import in_definitions_for, open_as_it_can
 from onnxsmith.runtime.feeds import Recover, Run, runner_over
 from onnxsmith.runtime.kernels_in_python import Kernel, failed_kernel, kernel_of
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference_trust import warned_of_call
-from onnxsmith.runtime.retelling import in_definitions_for, open_as_it_can
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current, usable_cores
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef

@@ -25,9 +25,9 @@ from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.runtime import kernel_table, onnxruntime_api
 from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.model_session import refuse_newer_opsets
 from onnxsmith.runtime.opening import weight_reader
-from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
 from onnxsmith.schema.default_version import default_opset_version

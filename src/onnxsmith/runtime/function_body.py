@@ -15,7 +15,7 @@ from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain, standard_version
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import range_of_meaning
+from onnxsmith.schema.equivalent_versions import range_of_meaning
 
 #: How deep bodies may use operators that have bodies themselves.
 _MOST_ROUNDS = 8

@@ -14,7 +14,7 @@ from onnx import helper
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import range_of_meaning
+from onnxsmith.schema.equivalent_versions import range_of_meaning
 from onnxsmith.types.dtypes import DType
 
 

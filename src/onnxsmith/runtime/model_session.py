@@ -34,13 +34,13 @@ from onnxsmith.runtime.failure import (
     unknown_operator,
     unmade_value,
 )
+from onnxsmith.runtime.fallback_forms import open_as_it_can, opener, threads_for
+from onnxsmith.runtime.faster_forms import quicker
 from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.kernel_models import KernelModel
 from onnxsmith.runtime.kernels_in_python import KernelKey, kernels_in
 from onnxsmith.runtime.opening import make_session
-from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference_trust import warned_of_model
-from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import Settings, current
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import parse_onnx_type

@@ -47,7 +47,7 @@ from onnxsmith.runtime.onnxruntime_api import OrtValue, SessionChoices
 from onnxsmith.runtime.providers import entry_of, session_providers
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import range_of_meaning
+from onnxsmith.schema.equivalent_versions import range_of_meaning
 from onnxsmith.types.dtypes import DType
 
 

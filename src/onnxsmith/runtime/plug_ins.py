@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from onnxsmith.core.call_cache import forget_all
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, LibraryError, ModelWarning, boundary
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import plain_reason

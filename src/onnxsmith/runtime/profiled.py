@@ -21,8 +21,8 @@ from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.feeds import runner_over
-from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.types.value_types import parse_onnx_type
 

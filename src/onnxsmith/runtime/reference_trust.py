@@ -13,7 +13,7 @@ import onnx
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import FallbackWarning
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, opset_versions, plain_domain
 from onnxsmith.graphs.rewriting.site import element_type

@@ -182,7 +182,11 @@ def _on_device(value: Any, kind: int, index: int) -> ForeignDeviceArray:
     if name is None:
         raise UnreadableArray(f"it is on a device of the kind {kind}, where nothing of ours computes")
     # For CUDA: what was begun for it is done before the default stream goes on, which a run of ours waits for.
-    capsule = value.__dlpack__(stream=_stream_for(type(value))) if name == "cuda" else value.__dlpack__()
+    capsule = (
+        value.__dlpack__(stream=_stream_for(cast("type[object]", type(value))))
+        if name == "cuda"
+        else value.__dlpack__()
+    )
     tensor = tensor_of(capsule)
     shape = tuple(tensor.shape[: tensor.ndim])
     strides = cast("list[int]", tensor.strides[: tensor.ndim]) if tensor.strides else None

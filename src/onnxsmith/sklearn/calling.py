@@ -35,8 +35,8 @@ from onnxsmith.graphs.unread_sizes import leave_out_unread_sizes
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.runtime.frames import Json
-from onnxsmith.sklearn.last_road import by_skl2onnx
 from onnxsmith.sklearn.recording import recorded
+from onnxsmith.sklearn.skl2onnx_fallback import by_skl2onnx
 from onnxsmith.sklearn.steps import note_step
 from onnxsmith.sklearn.table import (
     Converter,

@@ -20,6 +20,7 @@ from onnxsmith.torch.autograd_modes import LoopHistory, left_transforms, refusin
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
+from onnxsmith.torch.dynamic_shape_spec import Dimensions, with_torch_dims
 from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_fixed_sizes
 from onnxsmith.torch.hidden_state import HiddenState, is_close, without_new_attributes
 from onnxsmith.torch.known_switches import known_switches
@@ -39,7 +40,6 @@ from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
 from onnxsmith.torch.traced_shapes import open_time, right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
-from onnxsmith.torch.wishes import Dimensions, with_torch_dims
 
 
 class TracedAs(Enum):

@@ -12,8 +12,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import ExportError
-from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
-from onnxsmith.torch.wishes import (
+from onnxsmith.torch.dynamic_shape_spec import (
     Wish,
     asked_range,
     by_axis,
@@ -24,6 +23,7 @@ from onnxsmith.torch.wishes import (
     like,
     root_of,
 )
+from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
 
 #: What to do about example arguments that do not fit; the command line says it in its own words.
 EXAMPLE_HELP = "args is a tuple with an example of each, kwargs a dict of those that go by name"

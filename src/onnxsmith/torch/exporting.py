@@ -13,6 +13,7 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
 from onnxsmith.torch.capturing import TracedAs, captured, without_traces
 from onnxsmith.torch.checking import Given
+from onnxsmith.torch.dynamic_shape_spec import DynamicShapes, as_wish
 from onnxsmith.torch.library.kinds import schema_of
 from onnxsmith.torch.origins import span_of, traced_here
 from onnxsmith.torch.ports import ExampleRefused
@@ -20,7 +21,6 @@ from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.translating import Functions, Options, Translator
 from onnxsmith.torch.verifying import is_idle
-from onnxsmith.torch.wishes import DynamicShapes, as_wish
 
 
 @boundary

@@ -25,8 +25,8 @@ from torch.utils import _pytree as pytree
 from onnxsmith.errors import ExportError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.trial_inputs import Draw
-from onnxsmith.scripting.staging.pictures import Picture
 from onnxsmith.scripting.staging.shared_state import picture_of_bits, picture_of_random
+from onnxsmith.scripting.staging.snapshots import Picture
 from onnxsmith.source import Span, caller_span
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.recording_gradients import unchanged_buffers

@@ -19,6 +19,7 @@ from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.torch.conditions import Narrowing
 from onnxsmith.torch.dispatch import Dispatcher
+from onnxsmith.torch.dynamic_shape_spec import Dimensions, FixedDimension
 from onnxsmith.torch.interpreter import as_output, written_placeholders
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Fake
@@ -28,7 +29,6 @@ from onnxsmith.torch.reporting import ExportReport
 from onnxsmith.torch.signature import output_names as names_of_outputs
 from onnxsmith.torch.target import TorchTarget
 from onnxsmith.torch.trying import Outcome, Trial
-from onnxsmith.torch.wishes import Dimensions, FixedDimension
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 

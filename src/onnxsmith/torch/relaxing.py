@@ -16,12 +16,12 @@ from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.passes import with_tried_shapes
+from onnxsmith.torch.dynamic_shape_spec import FixedDimension
 from onnxsmith.torch.library.kinds import Example
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.resizing import Inputs, resized
 from onnxsmith.torch.trying import as_called
 from onnxsmith.torch.verifying import Verification
-from onnxsmith.torch.wishes import FixedDimension
 
 #: The sizes that are tried besides those in the example; a module that broadcasts takes few of them.
 _SIZES = (1, 2, 3, 5, 9, 33, 130)

@@ -30,6 +30,7 @@ from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.torch.conditions import allowed_sizes, narrowings
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
+from onnxsmith.torch.dynamic_shape_spec import DynamicShapes, FixedDimension, Wish, as_wish
 from onnxsmith.torch.guards import fixes_by_reading
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
@@ -48,7 +49,6 @@ from onnxsmith.torch.target import Origin, TorchTarget
 from onnxsmith.torch.trying import Trial, forget_ranks, is_tried
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
-from onnxsmith.torch.wishes import DynamicShapes, FixedDimension, Wish, as_wish
 from onnxsmith.tracing.trace import PRODUCER
 
 Runtime: TypeAlias = Literal["onnxruntime"]

@@ -22,7 +22,7 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.errors.arguments import check_flags, takes
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of

@@ -11,7 +11,7 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnknownNameError
 from onnxsmith.errors.arguments import read_names
-from onnxsmith.errors.telling import tell
+from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model

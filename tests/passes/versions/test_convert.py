@@ -26,7 +26,7 @@ from onnxsmith import (
 from onnxsmith.passes import verifying
 from onnxsmith.passes.versions import step as step_module
 from onnxsmith.passes.versions.step import Answer, Step
-from onnxsmith.schema import registry, same_meaning
+from onnxsmith.schema import equivalent_versions, registry
 from onnxsmith.schema.default_version import default_opset_version
 
 X = np.float32([[1, -2, 3, 4]])
@@ -442,7 +442,7 @@ def test_verification_names_the_change_of_the_first_node_that_differs(
 
 
 def test_verification_names_a_node_that_means_something_else_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(same_meaning._UNCHANGED, ("Softmax", 13), "")  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setitem(equivalent_versions._UNCHANGED, ("Softmax", 13), "")  # pyright: ignore[reportPrivateUsage]
     model = trace(lambda x: opset11.Abs(opset11.Softmax(opset11.Exp(x), axis=1)), FLOAT["N", 3, 4])
     with pytest.raises(
         errors.VerificationError, match="begins at Softmax 'softmax', which was left as it is"

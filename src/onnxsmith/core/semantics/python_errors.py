@@ -12,7 +12,6 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.instructions import Evaluation
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.dimensions import Dimensions
@@ -22,6 +21,7 @@ from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.errors import OnnxsmithError, TracedValueError
 from onnxsmith.source import PACKAGE_DIRECTORY, can_be_shown, is_library, position_span, text_of
 

@@ -5,7 +5,7 @@ import enum
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import ArrayLike, NDArray
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
@@ -40,12 +40,6 @@ Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError
 
 Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
 
-class Explanations(NamedTuple):
-    """The knowledge that a model has of its failures: where a node was written, objections, the error of a run."""
-    find_node: FindNode | None
-    objection: Objection | None
-    explain: Explain
-
 Content: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +67,22 @@ class SessionModel:
         """The initializers of the graph whose content lies apart."""
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The limits of a run: seconds and bytes, None where there is none."""
+    timeout: float | None = ...
+    memory: int | None = ...
+
+RunEach: TypeAlias = Callable[[Sequence[Sequence[RunValue]]], 'list[list[RunValue] | OnnxsmithError]']
+
+class Explanations(NamedTuple):
+    """The knowledge that a model has of its failures: where a node was written, objections, the error of a run."""
+    find_node: FindNode | None
+    objection: Objection | None
+    explain: Explain
+    def isolated_runs(self, model: SessionModel, names: Sequence[str], limits: Isolation) -> Generator[RunEach]:
+        """Runs of the model in a child process, within limits and in one session; `names` are those of its inputs."""
 
 GivenVersion: TypeAlias = int | Literal['newest', 'runtime']
 

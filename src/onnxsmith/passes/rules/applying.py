@@ -13,11 +13,11 @@ from onnxsmith.graphs.identity import EXACT, OUTSIDE, array_key
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.rules.bindings import Bindings, labelled
-from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.pattern import Either, Pattern, PatternNode, PatternValue, Result, makers_needed
+from onnxsmith.passes.rules.replacement_imports import Brought
 from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.values import Array

@@ -19,7 +19,7 @@ from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.pattern import CapturedAttribute, PatternNode
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import AttributeType, OperatorDef
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
+from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use, range_of_meaning
 
 
 class Absent:

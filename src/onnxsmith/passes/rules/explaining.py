@@ -14,7 +14,6 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.applying import condition, prepared
 from onnxsmith.passes.rules.bindings import Bindings, Part, labelled
-from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.pattern import (
     AnyTensor,
@@ -27,6 +26,7 @@ from onnxsmith.passes.rules.pattern import (
     PatternValue,
     Result,
 )
+from onnxsmith.passes.rules.replacement_imports import Brought
 from onnxsmith.passes.rules.replacing import Refusal
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.typing_values import DeclaredTypes

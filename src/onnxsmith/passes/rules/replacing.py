@@ -29,14 +29,14 @@ from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.annotations import contradiction
 from onnxsmith.passes.rules.bindings import Bindings
-from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.parameters import RuleFunction
 from onnxsmith.passes.rules.recording import returned
+from onnxsmith.passes.rules.replacement_imports import Brought
 from onnxsmith.passes.rules.same_functions import needed_functions, other_version
 from onnxsmith.passes.values import Array
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use
+from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256

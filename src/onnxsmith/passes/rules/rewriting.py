@@ -19,7 +19,7 @@ from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.rules.applying import Application
-from onnxsmith.passes.rules.brought import in_calling_order
+from onnxsmith.passes.rules.replacement_imports import in_calling_order
 from onnxsmith.passes.rules.rule import Rule
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes

@@ -16,7 +16,7 @@ from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord
 from onnxsmith.graphs.rewriting.scopes import reached
 from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
+from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use, range_of_meaning
 
 Identifier: TypeAlias = ir.OperatorIdentifier
 

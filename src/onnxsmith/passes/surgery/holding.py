@@ -11,10 +11,10 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.graphs import beyond
-from onnxsmith.graphs.held_model import Held as Held
-from onnxsmith.graphs.held_model import read as read
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_content import Held as Held
+from onnxsmith.graphs.model_content import read as read
 from onnxsmith.graphs.rewriting.scopes import own_values
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
 

@@ -18,9 +18,9 @@ from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
 from onnxsmith.passes.values import Array, dimensions, has_graphs
 from onnxsmith.schema.definition import OperatorDef, parameter_at
+from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.schema.inference.known import NOTHING, Known
-from onnxsmith.schema.same_meaning import Use
 from onnxsmith.types.value_types import AnyValueType
 
 #: More than a shape or axes have.

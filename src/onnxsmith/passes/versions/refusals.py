@@ -12,7 +12,7 @@ from onnxsmith.graphs.edits import NodeNote
 from onnxsmith.passes.versions.step import DECLARE_TYPES, Refusal
 from onnxsmith.schema.bind import spelled
 from onnxsmith.schema.definition import OperatorDef, Parameter, parameter_at
-from onnxsmith.schema.same_meaning import Use
+from onnxsmith.schema.equivalent_versions import Use
 
 #: So many nodes are told of in one error.
 _MOST_TOLD = 5

@@ -27,8 +27,8 @@ from onnxsmith.passes.versions.refusals import Refused, type_beyond, why_not_old
 from onnxsmith.passes.versions.step import INTO, OUT_OF, Adapter, Kept, Refusal, Step
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.equivalent_versions import is_newer, is_older
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.same_meaning import is_newer, is_older
 
 #: How many times a node may become others on its way: bodies use operators that have bodies.
 _DEEPEST = 40

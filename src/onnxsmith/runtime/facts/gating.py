@@ -1,8 +1,8 @@
 """A check inside a graph: an `If` that runs the nodes where conditions hold, and fails in words where one does not.
 
 The other branch asks for a shape that its tensor cannot have; the name of the node that does so holds the reason, and
-the runtime's message holds the name. Anybody can name a node like that: only names with a word that this process drew are
-believed. In a model for a file there is no such word, and the name is read as any other.
+the runtime's message holds the name. Anybody can name a node like that: only names with a word that this process
+drew are believed. In a model for a file there is no such word, and the name is read as any other.
 """
 
 from __future__ import annotations

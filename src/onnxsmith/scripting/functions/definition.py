@@ -21,12 +21,12 @@ from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.names import assigned_names, parameter_names
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
-from onnxsmith.scripting.functions.kept import Kept
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
+from onnxsmith.scripting.functions.staged_cache import Kept
 from onnxsmith.scripting.functions.undefined import UndefinedNames
+from onnxsmith.scripting.source.definition_spans import Places
 from onnxsmith.scripting.source.function_source import refuse_if_changed
 from onnxsmith.scripting.source.outside import is_user_code, outside
-from onnxsmith.scripting.source.places import Places
 from onnxsmith.scripting.staging.naming_targets import StraightCall, straight_call
 from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.source import DEFINITION, Place, Span, code_span

@@ -24,7 +24,7 @@ from onnxsmith.graphs.size_conditions import conditions_of, declared_in
 from onnxsmith.graphs.value import Made
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
-from onnxsmith.scripting.functions import kept
+from onnxsmith.scripting.functions import staged_cache
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.definition import ModelOptions, check_options
 from onnxsmith.scripting.functions.eager_call import attribute_argument
@@ -47,9 +47,9 @@ _CHECKED_LIMIT = 256
 
 def check_generic(script: ScriptDefinition) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
-    can_keep = not script.is_inline and kept.can_keep(script.function, script.parameters)
+    can_keep = not script.is_inline and staged_cache.can_keep(script.function, script.parameters)
     if can_keep or (script.is_exact and not script.parameters.attributes and script.is_main):
-        script.kept = kept.Kept(
+        script.kept = staged_cache.Kept(
             script.function, stage(script, _model_of(script), _input_types(script, None, None), {})
         )
         return

@@ -18,8 +18,8 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import undefined_name_help
 from onnxsmith.errors import AnnotationError, OnnxsmithError, combined
 from onnxsmith.schema.definition import AttributeType
+from onnxsmith.scripting.source.definition_spans import Places
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.source.places import Places
 from onnxsmith.types.annotations import (
     Annotation,
     AttributeAnnotation,

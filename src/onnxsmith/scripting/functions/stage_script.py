@@ -36,8 +36,8 @@ from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.functions.number_errors import division_of
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.source.places import located
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame

@@ -20,7 +20,7 @@ from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.eager_call import EAGER_TARGET, given_results, prepared
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.source import position_span
 
 if TYPE_CHECKING:

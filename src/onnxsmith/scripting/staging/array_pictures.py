@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
-from onnxsmith.scripting.staging.pictures import Picture
+from onnxsmith.scripting.staging.snapshots import Picture
 
 #: Up to this many bytes, copying the elements and comparing the copies is faster than a call of numpy.
 _SHORT = 1 << 16

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
+from onnxsmith.core.value_containers import SHARED, Carrier
 from onnxsmith.errors import TensorAssignmentError
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.staging.closures import has_symbolic

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.conversions import assignment_text
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSyntaxError
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.array_tracking import followed
 from onnxsmith.scripting.staging.caught import as_raised, is_caught
 from onnxsmith.scripting.staging.items import Place, Rows, place_of, rows_written

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from onnxsmith.core.bodies import register_body_watch
-from onnxsmith.core.carried import Wall
+from onnxsmith.core.value_containers import Wall
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.reach import Reach

@@ -10,21 +10,21 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeGuard, cast
 
-from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.sequence import TensorOptional
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value_containers import Carrier, Journal
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.facts import Names
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
+from onnxsmith.scripting.staging.appended_lists import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.array_aliases import track_arrays
 from onnxsmith.scripting.staging.array_tracking import Owners
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
-from onnxsmith.scripting.staging.growing import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import LOOP_PATHS, MISSING, Merger, Unassigned
 from onnxsmith.scripting.staging.merged_arrays import MergedArrays

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from onnxsmith.core.carried import SHARED, CarriedParts, Carrier, Journal, Written
+from onnxsmith.core.value_containers import SHARED, CarriedParts, Carrier, Journal, Written
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Shell, as_carried, parts, rebuilt
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.scripting.analysis.names import assigned_names
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
+from onnxsmith.scripting.staging.appended_lists import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.branches import (
     SOME_PATH,
     dispatch,
@@ -21,7 +22,6 @@ from onnxsmith.scripting.staging.branches import (
     names_from,
     picked,
 )
-from onnxsmith.scripting.staging.growing import grown_names, lists_in, refuse_lost
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned
 from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, cast
 
-from onnxsmith.core.carried import Carrier, Wall
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import Carrier, Wall
 from onnxsmith.diagnostics import Label, shown_as
 from onnxsmith.errors import OnnxsmithError, SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze

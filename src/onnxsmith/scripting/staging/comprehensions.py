@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value_containers import Journal
 from onnxsmith.errors import ConditionError, TracedValueError
 from onnxsmith.scripting.analysis.facts import names_in
 from onnxsmith.scripting.analysis.rewrite import at

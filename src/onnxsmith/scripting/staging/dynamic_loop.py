@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.core.call import constant_like
-from onnxsmith.core.carried import Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value_containers import Journal
 from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
-from onnxsmith.scripting.source.places import located
-from onnxsmith.scripting.staging import growing
+from onnxsmith.scripting.source.definition_spans import located
+from onnxsmith.scripting.staging import appended_lists
 from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
@@ -122,7 +122,7 @@ def stage_loop(
     if not at_least_once or isinstance(
         statement, ast.While
     ):  # else Python can append, one turn after the other
-        growing.begin(
+        appended_lists.begin(
             stager, statement, lambda: _try_body(stager, statement, source, leaf, test, at_least_once)
         )
     states = carried_states(stager, statement, at_least_once=at_least_once)
@@ -286,12 +286,12 @@ def _stage_body(
     place = frame.span(statement)
     flags = _flags(stager, statement)
     tangles.begin(states)
-    lists = growing.lists_in(frame.variables)
+    lists = appended_lists.lists_in(frame.variables)
 
     def refuse_grown() -> None:
         with located(place):
             merged = [each.name for each in states]
-            growing.refuse_lost(frame, lists, merged, stager.flow.live_wherever(statement))
+            appended_lists.refuse_lost(frame, lists, merged, stager.flow.live_wherever(statement))
 
     with (
         active(scope),

@@ -7,13 +7,13 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
-from onnxsmith.core.carried import MOMENTS
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.shown_text import showing
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import MOMENTS
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
 from onnxsmith.errors import (
     DynamicPythonValueError,

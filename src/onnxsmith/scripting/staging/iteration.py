@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeGuard,
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
@@ -20,10 +19,11 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import is_symbolic

@@ -15,8 +15,8 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.source import is_library
 

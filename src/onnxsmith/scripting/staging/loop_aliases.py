@@ -12,7 +12,7 @@ import collections
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.scripting.staging.array_tracking import Owners
 from onnxsmith.scripting.staging.carriers import PathEnd, carriers_in
 from onnxsmith.scripting.staging.loop_state import State

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.context import setting
-from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import CarriedParts, Carrier
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.appended_lists import grown_names
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
-from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned
 from onnxsmith.scripting.staging.merged_tensors import help_for_optional
 from onnxsmith.scripting.staging.perhaps import Perhaps

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value_containers import Journal
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     CallError,
@@ -22,13 +22,13 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.scripting.analysis.flow import is_endless
-from onnxsmith.scripting.source.places import located
-from onnxsmith.scripting.staging import growing
+from onnxsmith.scripting.source.definition_spans import located
+from onnxsmith.scripting.staging import appended_lists
+from onnxsmith.scripting.staging.appended_lists import grown_names
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, keeping_lists, names_from, picked
 from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
-from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.iteration import Iteration, Source, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned
@@ -140,7 +140,9 @@ def _needs_python_value(error: Exception) -> bool:
 
 def _run_now(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf) -> Side:
     """Run the loop now; again with sequences, if it appends to lists where only the model knows whether."""
-    if not isinstance(items, range | list | tuple | static_range) or not growing.may_begin(stager, statement):
+    if not isinstance(items, range | list | tuple | static_range) or not appended_lists.may_begin(
+        stager, statement
+    ):
         return _after(stager, statement, _unrolled(stager, statement, items), follow)
     frame = stager.frame
     state = Attempt(frame, frame.analysis.facts.names([statement]), _MOST_BYTES)
@@ -149,7 +151,7 @@ def _run_now(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf)
     try:
         ended = _attempt(stager, statement, items, state, is_trial=False)
     except MutationError:
-        if not growing.begin(
+        if not appended_lists.begin(
             stager, statement, lambda: _attempt(stager, statement, items, state, is_trial=True)
         ):
             raise

@@ -15,10 +15,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Array, TensorValue, Value
+from onnxsmith.core.value_containers import CarriedParts, Carrier
 from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError
 from onnxsmith.schema.inference.broadcasting import Different, merge_types
 from onnxsmith.scripting.staging import perhaps

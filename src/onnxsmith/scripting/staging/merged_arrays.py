@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnxsmith.core.carried import SHARED, Carrier
 from onnxsmith.core.value import Array
+from onnxsmith.core.value_containers import SHARED, Carrier
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.staging.array_aliases import aliases_of, holder_among, looked_at
 from onnxsmith.scripting.staging.array_tracking import arrays_of, sharing

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import UnseenStateError
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
@@ -26,7 +26,8 @@ from onnxsmith.scripting.staging.known_types import (
     is_torch_tensor,
     names_its_attributes,
 )
-from onnxsmith.scripting.staging.pictures import (
+from onnxsmith.scripting.staging.reach import Reach
+from onnxsmith.scripting.staging.snapshots import (
     AttributesPicture,
     BindingsPicture,
     ClassPicture,
@@ -34,7 +35,6 @@ from onnxsmith.scripting.staging.pictures import (
     Holder,
     Picture,
 )
-from onnxsmith.scripting.staging.reach import Reach
 
 
 class Outside:

@@ -11,12 +11,12 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number, kind_of, number
 from onnxsmith.core.sequence import TensorOptional
 from onnxsmith.core.target import recorded
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart
 from onnxsmith.scripting.staging.truth import Negation
 

@@ -18,7 +18,7 @@ from onnxsmith.core.demands import Refusal, noting
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.caught import as_raised
 from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.source import Span, caller_span

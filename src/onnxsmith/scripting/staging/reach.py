@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.scripting.analysis.facts import Names
-from onnxsmith.scripting.staging import pictures, shared_state
+from onnxsmith.scripting.staging import shared_state, snapshots
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
 from onnxsmith.scripting.staging.code_names import BY_TEXT, code_names, imported_by_code
 from onnxsmith.scripting.staging.known_types import (
@@ -51,8 +51,8 @@ from onnxsmith.scripting.staging.known_types import (
     is_vectorized,
     names_its_attributes,
 )
-from onnxsmith.scripting.staging.pictures import Picture
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction, Script
+from onnxsmith.scripting.staging.snapshots import Picture
 from onnxsmith.source import is_library
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Reach:
         for module in self._libraries:
             space = vars(module)
             names = [each for each in space if each in self._names]
-            picture = pictures.BindingsPicture(module, space, names)
+            picture = snapshots.BindingsPicture(module, space, names)
             self.pictures.append(picture)
             for name in names:
                 state = os.environ if space[name] is os.getenv else space[name]
@@ -248,7 +248,7 @@ class Reach:
         if kind in weakref.ProxyTypes:  # any question is one to the object, which may be gone
             return ()
         if isinstance(value, Carrier):  # what happens to it is kept in a journal
-            return [pictures.Holder(value, [(None, value.owner)])] if value.owner is not value else ()
+            return [snapshots.Holder(value, [(None, value.owner)])] if value.owner is not value else ()
         if isinstance(value, type):
             return self._class(value)
         if isinstance(value, np.ndarray):
@@ -258,12 +258,14 @@ class Reach:
             names, variables = cast(Staged, value).reached()
             self._add_names((*names.variables, *names.attributes))
             return [
-                pictures.Holder(value, [(each, variables[each]) for each in variables if each in self._names])
+                snapshots.Holder(
+                    value, [(each, variables[each]) for each in variables if each in self._names]
+                )
             ]
         if isinstance(value, HoldsFunction):
             return _holds_function(self, value)
         if is_vectorized(kind):
-            return [pictures.Holder(value, [(None, getattr(value, "pyfunc", None))])]
+            return [snapshots.Holder(value, [(None, getattr(value, "pyfunc", None))])]
         if is_script(kind):
             return _script(cast(Script, value), has_all=self._has_scripts)
         if is_torch_tensor(kind):
@@ -295,12 +297,12 @@ class Reach:
                 break
         attributes = getattr(value, "__dict__", None)
         if type(attributes) is dict:
-            found.append(pictures.AttributesPicture(value, cast("dict[str, object]", attributes)))
+            found.append(snapshots.AttributesPicture(value, cast("dict[str, object]", attributes)))
         slots = _slots_of(kind)
         if slots:
-            found.append(pictures.SlotsPicture(value, slots))
+            found.append(snapshots.SlotsPicture(value, slots))
         if not is_library_class(kind):
-            found.append(pictures.KindPicture(value))
+            found.append(snapshots.KindPicture(value))
         elif not found and not is_known_to_be_pure(kind):
             self.opaque.append(value)
         return found
@@ -308,35 +310,35 @@ class Reach:
     def _class(self, value: type) -> Iterable[Picture]:
         if is_library_class(value):
             return ()
-        held: list[pictures.Part] = [(None, base) for base in (type(value), *value.__mro__[1:])]
+        held: list[snapshots.Part] = [(None, base) for base in (type(value), *value.__mro__[1:])]
         members = cast("Mapping[object, object]", vars(value).get("_value2member_map_", {}))
         held += [(None, each) for each in members.values()]  # of an enumeration, those of no name included
         self._add_names(getattr(value, "__match_args__", ()))  # `case Point(0, y)` reads these attributes
-        return [pictures.ClassPicture(value), pictures.Holder(value, held)]
+        return [snapshots.ClassPicture(value), snapshots.Holder(value, held)]
 
     def _function(self, function: types.FunctionType) -> Iterable[Picture]:
         if function.__code__.co_filename == _FUNCTOOLS:
-            return [pictures.Holder(function, _dispatched(function))]
-        found: list[Picture] = [pictures.FunctionPicture(function)]
+            return [snapshots.Holder(function, _dispatched(function))]
+        found: list[Picture] = [snapshots.FunctionPicture(function)]
         if function.__dict__:
-            found.append(pictures.AttributesPicture(function, function.__dict__))
+            found.append(snapshots.AttributesPicture(function, function.__dict__))
         if not is_library(function.__code__.co_filename):
             names = code_names(function.__code__)
             self._add_names(names)
             space = function.__globals__
             # What Python itself puts there (`__loader__`) leads to all modules.
             bound = [each for each in space if not each.startswith("__")] if "globals" in names else names
-            found.append(pictures.BindingsPicture(function, space, bound))
+            found.append(snapshots.BindingsPicture(function, space, bound))
             imported = list(imported_by_code(function.__code__))
             if imported:
-                found.append(pictures.Holder(function, imported))
+                found.append(snapshots.Holder(function, imported))
         return found
 
     def _module(self, module: types.ModuleType) -> Iterable[Picture]:
         if is_library_module(module.__name__):
             self._libraries.append(module)
             return ()
-        return [pictures.AttributesPicture(module, module.__dict__)]
+        return [snapshots.AttributesPicture(module, module.__dict__)]
 
     def _array(self, value: AnyArray) -> Iterable[Picture]:
         chain = chain_of(value)
@@ -346,7 +348,7 @@ class Reach:
         self._views.update((id(each), value) for each in chain[:-1])
         if value.dtype != object:
             return ()
-        return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
+        return [snapshots.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
 
     def _generator(self, value: Moving) -> Iterable[Picture]:
         if _has_more(value):
@@ -354,12 +356,12 @@ class Reach:
         return ()
 
 
-class _Globals(pictures.AttributesPicture):
+class _Globals(snapshots.AttributesPicture):
     """The dict of `globals()`. Of its values only containers are looked into: code that wants others names them."""
 
     __slots__ = ()
 
-    def parts(self) -> Iterable[pictures.Part]:
+    def parts(self) -> Iterable[snapshots.Part]:
         """The containers by name."""
         return [(name, each) for name, each in super().parts() if type(each) in STATE_OF_LIBRARIES]
 
@@ -368,10 +370,10 @@ class _Globals(pictures.AttributesPicture):
 _FUNCTOOLS = functools.singledispatch.__code__.co_filename
 
 
-def _dispatched(function: types.FunctionType) -> Iterable[pictures.Part]:
+def _dispatched(function: types.FunctionType) -> Iterable[snapshots.Part]:
     """The parts of a function of `functools`, such as one that `singledispatch` made; its cache is no state."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    held = [(name, pictures.content_of(cell)) for name, cell in cells]
+    held = [(name, snapshots.content_of(cell)) for name, cell in cells]
     return [(name, each) for name, each in held if not isinstance(each, weakref.WeakKeyDictionary)]
 
 
@@ -405,12 +407,12 @@ def _script(value: Script, *, has_all: bool = False) -> list[Picture]:
     if not isinstance(function, types.FunctionType) or not is_part:
         return []
     held = [(name, each) for name, each in cast("Mapping[str, object]", fixed or {}).items()]
-    return [pictures.Holder(value, [(None, function), *held])]
+    return [snapshots.Holder(value, [(None, function), *held])]
 
 
 def _held_by(*attributes: str) -> Callable[[Reach, object], Iterable[Picture]]:
     def look(_: Reach, value: object) -> Iterable[Picture]:
-        return [pictures.Holder(value, [(None, getattr(value, each, None)) for each in attributes])]
+        return [snapshots.Holder(value, [(None, getattr(value, each, None)) for each in attributes])]
 
     return look
 
@@ -420,11 +422,11 @@ _holds_function = _held_by("__wrapped__", "differentiated", "script")
 
 
 def _elements(_: Reach, value: Iterable[object]) -> Iterable[Picture]:
-    return [pictures.Holder(value, enumerate(value))]
+    return [snapshots.Holder(value, enumerate(value))]
 
 
 def _target(_: Reach, value: weakref.ref[object]) -> Iterable[Picture]:
-    return [pictures.Holder(value, [(None, value())])]
+    return [snapshots.Holder(value, [(None, value())])]
 
 
 def _behind(_: Reach, value: object) -> Iterable[Picture]:
@@ -433,16 +435,16 @@ def _behind(_: Reach, value: object) -> Iterable[Picture]:
     owners = [cast("dict[Hashable, object]", each) for each in referents if type(each) is dict]
     is_of_class = bool(owners) and "__module__" in owners[0]
     items = owners[0].items() if is_of_class else [(None, each) for each in owners]
-    return [pictures.Holder(value, cast("Iterable[tuple[Hashable, object]]", items))]
+    return [snapshots.Holder(value, cast("Iterable[tuple[Hashable, object]]", items))]
 
 
 def _of_numpy_random(value: NumpyRandom) -> Iterable[Picture]:
     """A generator of numpy's; its module takes long to import, and is not needed for it."""
     if hasattr(value, "bit_generator"):
-        return [pictures.Holder(value, [(None, cast("np.random.Generator", value).bit_generator)])]
+        return [snapshots.Holder(value, [(None, cast("np.random.Generator", value).bit_generator)])]
     if hasattr(value, "get_state"):
         old = cast("np.random.RandomState", value)
-        return [pictures.StatePicture(old, functools.partial(old.get_state, legacy=False), old.set_state)]
+        return [snapshots.StatePicture(old, functools.partial(old.get_state, legacy=False), old.set_state)]
     if hasattr(value, "random_raw"):
         return [shared_state.picture_of_bits(cast("np.random.BitGenerator", value))]
     return ()
@@ -454,7 +456,7 @@ def _variable(reach: Reach, variable: contextvars.ContextVar[object]) -> Iterabl
     except LookupError:  # once it has a value, it cannot be without one again
         reach.opaque.append(variable)
         return ()
-    return [pictures.VariablePicture(variable)]
+    return [snapshots.VariablePicture(variable)]
 
 
 def _environment(_: Reach, value: MutableMapping[str, str]) -> Iterable[Picture]:
@@ -467,7 +469,7 @@ def _names_in(reach: Reach, value: operator.attrgetter[object] | operator.method
     reach._add_names(  # pyright: ignore[reportPrivateUsage]
         part for each in given if isinstance(each, str) for part in each.split(".")
     )
-    return [pictures.Holder(value, enumerate(given))]
+    return [snapshots.Holder(value, enumerate(given))]
 
 
 def _nothing(_: Reach, value: object) -> Iterable[Picture]:
@@ -509,14 +511,14 @@ _LOOKS: dict[type, Callable[[Reach, Any], Iterable[Picture]]] = {
 STATE_OF_LIBRARIES = frozenset([list, dict, set, collections.deque, type(os.environ)])
 #: What a class of the user's, too, may be a kind of.
 _CONTAINERS: dict[type, Callable[[object], Picture]] = {
-    list: lambda value: pictures.ListPicture(cast("list[object]", value)),
-    dict: lambda value: pictures.DictPicture(cast("dict[Hashable, object]", value)),
-    set: lambda value: pictures.SetPicture(cast("set[Hashable]", value)),
-    collections.deque: lambda value: pictures.DequePicture(cast("collections.deque[object]", value)),
-    bytearray: lambda value: pictures.BufferPicture(cast(bytearray, value)),
-    array.array: lambda value: pictures.BufferPicture(cast("array.array[int]", value)),
-    memoryview: lambda value: pictures.BufferPicture(cast(memoryview, value)),
-    tuple: lambda value: pictures.Holder(value, enumerate(cast("tuple[object, ...]", value))),
+    list: lambda value: snapshots.ListPicture(cast("list[object]", value)),
+    dict: lambda value: snapshots.DictPicture(cast("dict[Hashable, object]", value)),
+    set: lambda value: snapshots.SetPicture(cast("set[Hashable]", value)),
+    collections.deque: lambda value: snapshots.DequePicture(cast("collections.deque[object]", value)),
+    bytearray: lambda value: snapshots.BufferPicture(cast(bytearray, value)),
+    array.array: lambda value: snapshots.BufferPicture(cast("array.array[int]", value)),
+    memoryview: lambda value: snapshots.BufferPicture(cast(memoryview, value)),
+    tuple: lambda value: snapshots.Holder(value, enumerate(cast("tuple[object, ...]", value))),
 }
 
 
@@ -525,7 +527,7 @@ def pictures_of(value: object) -> list[Picture]:
     found = [make(value) for base, make in _CONTAINERS.items() if isinstance(value, base)]
     attributes = getattr(value, "__dict__", None)
     if type(attributes) is dict:
-        found.append(pictures.AttributesPicture(value, cast("dict[str, object]", attributes)))
+        found.append(snapshots.AttributesPicture(value, cast("dict[str, object]", attributes)))
     return found
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from onnxsmith.core.value import Array
-from onnxsmith.scripting.staging.pictures import Picture, StatePicture
+from onnxsmith.scripting.staging.snapshots import Picture, StatePicture
 
 if TYPE_CHECKING:
     import decimal

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Array, TensorValue, Value
+from onnxsmith.core.value_containers import CarriedParts, Carrier
 from onnxsmith.errors import InputTypeError
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart, TensorLike

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, is_out_of_reach, note_change, note_refusal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Operand, TensorValue, Value
+from onnxsmith.core.value_containers import (
+    MOMENTS,
+    CarriedParts,
+    Carrier,
+    is_out_of_reach,
+    note_change,
+    note_refusal,
+)
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, TensorAssignmentError
 from onnxsmith.graphs.value import SymbolicTensor

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.schema.inference.known import Known

@@ -19,9 +19,9 @@ from typing import ParamSpec, Protocol, TypeGuard, TypeVar, cast
 import numpy as np
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.facts import NO_NAMES, Names, names_in
@@ -30,7 +30,6 @@ from onnxsmith.scripting.staging.array_pictures import ArrayPicture
 from onnxsmith.scripting.staging.code_names import code_names, imported_by
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
-from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.reach import (
     Moving,
@@ -40,6 +39,7 @@ from onnxsmith.scripting.staging.reach import (
     pictures_of,
 )
 from onnxsmith.scripting.staging.script_values import Function, Held
+from onnxsmith.scripting.staging.snapshots import Picture, content_of
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, caller_span, traceback_span
 
 P = ParamSpec("P")

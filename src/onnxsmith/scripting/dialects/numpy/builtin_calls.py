@@ -20,7 +20,7 @@ from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
-from onnxsmith.numpy.growing import GrownList, list_of_elements
+from onnxsmith.numpy.grown_list import GrownList, list_of_elements
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.dialects.numpy.domains import checked

@@ -26,7 +26,7 @@ from onnxsmith.numpy.conversions import array_of, as_type, check_fitting, consta
 from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
-from onnxsmith.numpy.growing import GrownList, list_of_elements
+from onnxsmith.numpy.grown_list import GrownList, list_of_elements
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.layout import in_order
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS

@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import list_of_numbers
+from onnxsmith.numpy.grown_list import list_of_numbers
 from onnxsmith.numpy.grown_rows import list_of_rows
 from onnxsmith.numpy.holding import Holding
 from onnxsmith.scripting.dialects.numpy import stand_ins

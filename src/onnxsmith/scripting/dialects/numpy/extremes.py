@@ -16,7 +16,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, InputTypeError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
-from onnxsmith.numpy.growing import GrownList
+from onnxsmith.numpy.grown_list import GrownList
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.dialects.numpy.single_numbers import is_open

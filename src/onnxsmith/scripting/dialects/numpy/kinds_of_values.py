@@ -11,7 +11,7 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import TracedValueError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import GrownList
+from onnxsmith.numpy.grown_list import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.scripting.staging.script_values import Function
 

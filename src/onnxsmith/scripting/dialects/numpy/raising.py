@@ -21,7 +21,7 @@ from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.diagnostics import raised_at
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.raised import RaisedError, Raises
 from onnxsmith.types.dtypes import DType
 

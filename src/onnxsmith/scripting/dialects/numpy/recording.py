@@ -28,8 +28,8 @@ from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.index_bounds import PlaceError, noting_places
 from onnxsmith.numpy.narrowing import narrow, narrowed_type
-from onnxsmith.numpy.places import PlaceError, noting_places
 from onnxsmith.numpy.reads import ReadPlace, Reads, collecting_reads
 from onnxsmith.passes import optimize, tidy
 from onnxsmith.runtime.device_arrays import device_of

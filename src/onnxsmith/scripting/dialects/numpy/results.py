@@ -16,7 +16,7 @@ from onnxsmith.errors import MissingReturnError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
-from onnxsmith.numpy.growing import GrownList
+from onnxsmith.numpy.grown_list import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import NUMPYS_TUPLES
 from onnxsmith.runtime.tensor import as_tensor

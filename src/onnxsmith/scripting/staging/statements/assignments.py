@@ -17,7 +17,7 @@ from onnxsmith.scripting.analysis.kinds import (
     target_roots,
 )
 from onnxsmith.scripting.analysis.names import assigned_names, is_generator
-from onnxsmith.scripting.staging import growing
+from onnxsmith.scripting.staging import appended_lists
 from onnxsmith.scripting.staging.assignment import assign, assign_augmented, delete_element
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.jumps import Stager
@@ -87,7 +87,7 @@ class Expression(PlainKind):
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.Expr)
         value = statement.value
-        if not isinstance(value, ast.Constant) and not growing.append(stager, value):
+        if not isinstance(value, ast.Constant) and not appended_lists.append(stager, value):
             stager.frame.evaluate(value)
 
 

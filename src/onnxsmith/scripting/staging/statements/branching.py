@@ -9,7 +9,7 @@ from typing import Any, cast
 from onnxsmith.errors import TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import KINDS, FlowQuestions, Names, Root, Targets
 from onnxsmith.scripting.analysis.names import free_names, pattern_reads
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging import chains
 from onnxsmith.scripting.staging.branches import branch
 from onnxsmith.scripting.staging.jumps import Leaf, Side, Stager

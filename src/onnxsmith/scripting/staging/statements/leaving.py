@@ -12,7 +12,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import KINDS, FlowQuestions, Jumps, Names, Root, Targets
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.caught import as_raised, is_in_try
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side, Stager
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises

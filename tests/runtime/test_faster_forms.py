@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import parser
 
+from onnxsmith.runtime.faster_forms import quicker
 from onnxsmith.runtime.model_session import load_on_onnxruntime
-from onnxsmith.runtime.quicker import quicker
 
 
 def model(kind: str, expression: str, number: str) -> onnx.ModelProto:

@@ -16,9 +16,9 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
-from onnxsmith.core.carried import MOMENTS, CarriedParts, note_change
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value_containers import MOMENTS, CarriedParts, note_change
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError, ShapeError, UnsupportedSyntaxError
 from onnxsmith.errors.boundary import boundary

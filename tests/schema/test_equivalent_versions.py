@@ -5,8 +5,15 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from onnxsmith.schema import registry, same_meaning
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, is_newer, is_older, meaning_changed, range_of_meaning
+from onnxsmith.schema import registry
+from onnxsmith.schema.equivalent_versions import (
+    ANY_TYPE,
+    Use,
+    is_newer,
+    is_older,
+    meaning_changed,
+    range_of_meaning,
+)
 
 TABLES = {
     name: getattr(same_meaning, name)

@@ -30,7 +30,7 @@ from onnxsmith.runtime.settings import Settings, usable_cores
 from onnxsmith.runtime.widening import widened
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef, parameter_at
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
+from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use, range_of_meaning
 
 #: Makes a session of a model; raises Refused, or what ONNX Runtime raises.
 Opener: TypeAlias = Callable[[SessionModel], Opened]
@@ -256,7 +256,7 @@ def _lower_imports(model: onnx.ModelProto, newest: int) -> None:
                 entry.version = newest
 
 
-#: No model is taken to an opset before this one: all providers have kernels of it, and the facts are met in its operators.
+#: No model is taken to an opset before this one: all providers have kernels of it, and the facts know its operators.
 _EARLIEST = 17
 
 

@@ -11,16 +11,16 @@ import itertools
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import NumberValue, Value
+from onnxsmith.core.value_containers import Carrier
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.facts import appended_name
-from onnxsmith.scripting.source.places import located
+from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.items import Rows, appended_places, held_beside, item_names
 from onnxsmith.scripting.staging.merged_tensors import active

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onnxsmith import BFLOAT16, FLOAT, opset25, trace
-from onnxsmith.runtime.retelling import earliest_same, in_earliest_definitions
+from onnxsmith.runtime.fallback_forms import earliest_same, in_earliest_definitions
 from onnxsmith.types.value_types import TensorType
 from tests.runtime.calls import find
 

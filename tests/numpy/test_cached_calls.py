@@ -7,7 +7,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith.errors import OnnxsmithError
-from onnxsmith.numpy.quick import is_large
+from onnxsmith.numpy.cached_calls import is_large
 from tests.numpy.agreement import sample
 
 
