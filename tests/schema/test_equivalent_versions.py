@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from onnxsmith.schema import registry
+from onnxsmith.schema import equivalent_versions, registry
 from onnxsmith.schema.equivalent_versions import (
     ANY_TYPE,
     Use,
@@ -16,7 +16,7 @@ from onnxsmith.schema.equivalent_versions import (
 )
 
 TABLES = {
-    name: getattr(same_meaning, name)
+    name: getattr(equivalent_versions, name)
     for name in ("_CHANGED", "_UNCHANGED", "_MORE_VALUES", "_MORE_IN_VALUES")
 }
 VERSIONS = {(each.name, each.since_version) for each in onnx.defs.get_all_schemas_with_history()}
