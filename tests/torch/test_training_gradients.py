@@ -18,6 +18,7 @@ from onnxsmith.errors import ExportError, LossError, ModelWarning
 from onnxsmith.grad import adam, initial_state, losses, sgd, training_step
 from onnxsmith.torch import export
 from tests.torch.training_gradients import KINDS, LAW, Chain, drawn, judged
+from tests.torch.training_parts import NO_MODEL
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -65,7 +66,7 @@ def test_distances_of_rows_that_are_equal_but_for_rounding(seed: int, kinds: lis
     "kind",
     [
         *("saved_tensor_hooks", "backward hook of both gradients"),
-        *("counted", "kept_in_an_attribute", "drawn_by_python", "drawn_with_a_seed"),
+        *NO_MODEL,
     ],
 )
 def test_what_a_model_cannot_say_is_refused(kind: str) -> None:

@@ -23,6 +23,8 @@ class State(Protocol):
     average: torch.Tensor
 
 
+#: Parts that remember calls or fix random numbers, which no model can say.
+NO_MODEL = ("counted", "kept_in_an_attribute", "drawn_by_python", "drawn_with_a_seed")
 MORE_PARTS: dict[str, Callable[[State, torch.Tensor, torch.Tensor], torch.Tensor]] = {}
 
 

@@ -36,6 +36,7 @@ op: Any = _Operators()  # its results are tensors where a graph is recorded, and
 
 
 @takes_weights
+@boundary
 def squared(
     prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -52,6 +53,7 @@ def squared(
 
 
 @takes_weights
+@boundary
 def absolute(
     prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -110,6 +112,7 @@ def quantile(share: float, *, reduction: Reduction = "mean") -> Callable[..., Te
 
 
 @takes_weights
+@boundary
 def poisson(
     prediction: Tensor,
     target: Tensor,
@@ -134,6 +137,7 @@ def poisson(
 
 @takes_classes
 @takes_weights
+@boundary
 def cross_entropy(
     prediction: Tensor,
     target: Tensor,
@@ -162,6 +166,7 @@ def cross_entropy(
 
 @takes_classes
 @takes_weights
+@boundary
 def negative_log_likelihood(
     prediction: Tensor,
     target: Tensor,
@@ -186,6 +191,7 @@ def negative_log_likelihood(
 
 @takes_classes
 @takes_weights
+@boundary
 def probability_cross_entropy(
     prediction: Tensor,
     target: Tensor,
@@ -207,6 +213,7 @@ def probability_cross_entropy(
 
 
 @takes_weights
+@boundary
 def binary_cross_entropy(
     prediction: Tensor,
     target: Tensor,
@@ -233,6 +240,7 @@ def binary_cross_entropy(
 
 
 @takes_weights
+@boundary
 def hinge(
     prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:

@@ -2,7 +2,7 @@
 
 An index outside is that of the nearest element. An axis without elements has one zero there, where an operator reads it
 by an index or looks for its greatest element, and whole numbers are divided by 1 in the place of 0. A sequence without
-tensors is left to the caller. Needs opset 15.
+tensors is left to the caller. Checks that do not hold give what they would have failed with. Needs opset 15.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from onnx import helper
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
+from onnxsmith.runtime.facts.gating import is_check
 from onnxsmith.types.dtypes import DType
 
 #: The first opset with CastLike; Reshape keeps sizes of 0 since the one before.
@@ -45,6 +46,8 @@ def clamped(emit: Emitter, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodePro
             _at_position(inner, node)
         elif kind in _ALONG | _BY_TUPLES and len(node.input) > 1:
             _read(inner, node)
+        elif kind == "Reshape" and is_check(node):
+            inner.op("Identity", node.input[0], into=node.output[0])
         else:
             if kind in _OF_ELEMENTS | _REDUCING:
                 node.input[0] = _with_elements(inner, node)

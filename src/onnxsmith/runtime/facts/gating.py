@@ -53,6 +53,11 @@ def failed_check(message: str) -> FailedCheck | None:
     return None if found is None else FailedCheck(found["node"], found["operator"], found["reason"])
 
 
+def is_check(node: onnx.NodeProto) -> bool:
+    """True if this node is what fails where the condition of a check does not hold."""
+    return node.op_type == "Reshape" and re.search(rf"{_TITLE}(-\w+)?\[[^\]]*\] \w+: ", node.name) is not None
+
+
 def gate(
     site: Site, nodes: Sequence[onnx.NodeProto], requirements: Sequence[Requirement], *, is_kept: bool
 ) -> bool:

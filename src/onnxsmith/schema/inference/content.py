@@ -146,7 +146,8 @@ def fits(result: Array, dtype: DType) -> bool:
     low, end = (
         (-1.0, 2.0**dtype.bits) if is_unsigned else (-(2.0 ** (dtype.bits - 1)), 2.0 ** (dtype.bits - 1))
     )
-    return bool(((low < result) & (result < end)).all())
+    wide = result.astype(np.float64)  # a float16 is compared with no number beyond its own range
+    return bool(((low < wide) & (wide < end)).all())
 
 
 def _divide(left: Array, right: Array) -> Array:
