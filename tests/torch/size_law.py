@@ -8,6 +8,7 @@ refused is enough, and a case has up to three steps. The kinds, of which each is
 
 - a decision of Python's by a size (`2 if n % 2 == 0 else 3`, `n > 3`, a dict): an export follows one side of it, as
   torch.onnx does, and the model takes the sizes of that side;
+- a decision that only some elements show (`2 if n == 1 else 3`, times elements above 3): the size is left out;
 - as many pieces as the size makes (`split`, `chunk`, a loop over rows): their nodes are those of the example's size;
 - what Python itself converts (`float(n)`, `round(n / 3, 1)`, `len(x)`): `strict=True` reads the code instead;
 - no rows at all, where torch decides for sizes above 0.
@@ -37,6 +38,8 @@ from tests.torch.size_uses import USES, Use, beside, rows
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 8, 9, 17)
 EXAMPLES = (5, 1)
+#: Larger than all elements of the examples; models are run on these, and on as many times larger ones.
+_RARE = 3.0
 
 #: A number that a module computes from the size of a tensor.
 NUMBERS: dict[str, Callable[[Any], Any]] = {
@@ -151,6 +154,9 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "narrow": lambda x, k: x.narrow(0, 0, 2) + k,
     "average pool": lambda x, k: F.avg_pool1d(x.T[None], 2, 1)[0].T * k,
     "batch norm": lambda x, k: F.batch_norm(x, None, None, training=True) * k,
+    # The number counts for elements that no row of an example has.
+    "rare": lambda x, k: torch.where(x > _RARE, x * k, x),
+    "limited": lambda x, k: torch.minimum(x, torch.full((), _RARE) + k),
     "two pieces": lambda x, k: torch.add(*[each[:1] for each in x.chunk(2)]) * k,
 }
 
@@ -246,7 +252,14 @@ def judge(label: str, use: Use, example: int) -> tuple[Verdict, bool]:
 
 
 def _outcome(model: Any, module: Any, use: Use, size: int) -> Tried | None:
-    arguments = use.arguments(size)
+    """The outcome of a size for the elements of the examples, and for larger ones."""
+    first = _outcome_of(model, module, use.arguments(size))
+    larger = tuple(each * 3 * _RARE if each.is_floating_point() else each for each in use.arguments(size))
+    return "wrong" if _outcome_of(model, module, larger) == "wrong" else first
+
+
+def _outcome_of(model: Any, module: Any, arguments: tuple[Any, ...]) -> Tried | None:
+    size = arguments[0].shape[0]
     try:
         with torch.no_grad():
             wanted = module(*arguments).numpy()

@@ -18,7 +18,7 @@ import onnxsmith  # noqa: E402
 from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
 from onnxsmith.graphs.size_conditions import read  # noqa: E402
 from tests.laws.named import Verdict  # noqa: E402
-from tests.torch.size_law import JOINS, LAW, STEPS, judge  # noqa: E402
+from tests.torch.size_law import JOINS, LAW, OTHERS, STEPS, judge  # noqa: E402
 from tests.torch.size_uses import USES, Use, rows  # noqa: E402
 
 
@@ -303,3 +303,39 @@ def test_remainders_of_sizes_below_0():
     use = Use(lambda x: F.avg_pool1d(x.T[None], 2, 1)[0].T.amax(0) * ((x.shape[0] - 1) % 2))
     verdict, _ = judge("remainder", use, 5)
     assert verdict.kind != "wrong", verdict.text
+
+
+def _chosen(function):
+    """A module that reads a number for elements above 3 alone, which no example has."""
+    return lambda x, *others: torch.where(x > 3, x * function(x), x) + sum(others)
+
+
+HIDDEN = {
+    "a decision": (Use(_chosen(lambda x: 2 if x.shape[0] == 1 else 3)), 5),
+    "a decision, of one row": (Use(_chosen(lambda x: 2 if x.shape[0] == 1 else 3)), 1),
+    "a decision by a range": (Use(_chosen(lambda x: 2 if x.shape[0] > 1 else 3)), 5),
+    "a limit": (Use(lambda x: x.clamp(max=3) if x.shape[0] < 2 else x), 5),
+    "a mask": (Use(lambda x: x + (x > 3) * (2 if x.shape[0] == 1 else 3)), 5),
+    "in place": (Use(lambda x: (x * 1).masked_fill_(x > 3, 2 if x.shape[0] == 1 else 3)), 5),
+    "a size that a broadcast fixes": (
+        Use(lambda x, y: torch.where(x > 3, x * x.size(0), y), *OTHERS["five"]),
+        5,
+    ),
+    "another name": (
+        Use(_chosen(lambda x: 2 if x.shape[0] == 1 else 3), *OTHERS["as many by another name"]),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_a_number_of_rare_elements_is_no_constant(case):
+    use, example = HIDDEN[case]
+    verdict, _ = judge(case, use, example)
+    assert verdict.kind == "refused", verdict.text
+
+
+def test_a_size_that_a_broadcast_fixes_is_dynamic_where_the_calls_are_the_same():
+    use = Use(lambda x, y: torch.where(x > 3, x * 2, y), *OTHERS["five"])
+    verdict, is_dynamic = judge("the same", use, 5)
+    assert is_dynamic, verdict.text

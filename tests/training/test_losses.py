@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, LiteralError
 from onnxsmith.grad import value_and_grad
 from onnxsmith.training import losses
 from onnxsmith.training.targets import target_type
@@ -240,3 +240,44 @@ def test_weights_of_examples_with_weights_of_classes(shape: Any, smoothing: floa
     weights = SAMPLE_WEIGHTS.reshape(-1, *[1] * (len(shape) - 2))
     counts = np.where(y == 1, 0.0, np.array(CLASS_WEIGHTS)[y]) * weights
     assert float(found) == pytest.approx((each * weights).sum() / counts.sum(), rel=1e-9)
+
+
+CLASSES = np.array([2, 0])
+#: As a user without a type checker has them.
+LOSSES: Any = losses
+WRONG: dict[str, tuple[Any, type[Exception], str]] = {
+    "whole numbers": (
+        lambda: LOSSES.absolute(np.uint8([1]), np.uint8([2])),
+        InputTypeError,
+        "floating-point numbers",
+    ),
+    "a reduction of PyTorch": (lambda: LOSSES.squared(X, Y, reduction="none"), AttributeValueError, "'none'"),
+    "the same, beforehand": (lambda: LOSSES.huber(reduction="none"), AttributeValueError, "'none'"),
+    "a dict": (lambda: LOSSES.absolute(X, {}), InputTypeError, "absolute cannot take dict as target"),
+    "dates": (lambda: LOSSES.squared(X.astype("M8[Y]"), Y), InputTypeError, "squared was given"),
+    "texts for weights": (
+        lambda: LOSSES.cross_entropy(X, CLASSES, weight=[1, "two"]),
+        LiteralError,
+        "holds strings",
+    ),
+    "one weight": (lambda: LOSSES.cross_entropy(X, CLASSES, weight=2.0), AttributeTypeError, "each class"),
+    "a fraction": (
+        lambda: LOSSES.cross_entropy(X, CLASSES, ignore_index=1.5),
+        AttributeTypeError,
+        "number of a class",
+    ),
+    "a text": (lambda: LOSSES.binary_cross_entropy(X, Y, positive_weight="a"), AttributeTypeError, "number"),
+    "no flag": (lambda: LOSSES.poisson(X, Y, is_log="no"), AttributeTypeError, "True or False"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_kinds(name: str) -> None:
+    call, kind, text = WRONG[name]
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_lists_are_arrays() -> None:
+    assert float(LOSSES.hinge([2.0, 0.0], [1, 1])) == 0.5
+    assert float(LOSSES.squared(np.float32([1, 3]), 1.0)) == 2.0

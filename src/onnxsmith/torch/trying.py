@@ -24,9 +24,10 @@ from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.torch.conditions import MOST_TRIED, Narrowing
 from onnxsmith.torch.guards import line_of
-from onnxsmith.torch.library.kinds import schema_of
+from onnxsmith.torch.library.kinds import Example, schema_of
+from onnxsmith.torch.recorded_calls import may_hide
 from onnxsmith.torch.refusals import place_of
-from onnxsmith.torch.resizing import Resizing
+from onnxsmith.torch.resizing import Inputs, Resizing
 from onnxsmith.torch.symbols import Range, Symbol
 from onnxsmith.torch.verifying import Runner, Verification
 from onnxsmith.types.value_types import TensorType
@@ -96,6 +97,8 @@ class Trial:
                 return Outcome.DIFFERENT, []
             if outcome is Outcome.REFUSED and not narrowing.is_torch:
                 return outcome, []
+            if outcome is Outcome.EQUAL and _may_hide(verification, resizing, sizes):
+                return Outcome.DIFFERENT, []
             if outcome is Outcome.EQUAL:
                 changed = {each: sizes[each] for each in narrowing.symbols if each in sizes}
                 tried.append(", ".join(f"{name} = {size}" for name, size in resizing.named(changed).items()))
@@ -227,6 +230,15 @@ class Trial:
                 return Outcome.DIFFERENT
             found = found if seed is None else Outcome.EQUAL
         return found
+
+
+def _may_hide(verification: Verification, resizing: Resizing, sizes: Mapping[Symbol, int]) -> bool:
+    """True if the module computes something else in sizes, and the results that were compared may not show it."""
+    inputs = resizing.to(sizes)
+    program = verification.program
+    # An example that the user gave may be smaller.
+    traced = cast("Example", program.example_inputs or resizing.example)
+    return inputs is None or may_hide(verification.reference, Inputs("example", *traced), inputs, program)
 
 
 def _has_nan(results: Sequence[Any]) -> bool:

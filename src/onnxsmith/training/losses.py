@@ -16,9 +16,11 @@ from onnxsmith.algorithms.operators import op as recorded_op
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
-from onnxsmith.errors import AttributeValueError, boundary
-from onnxsmith.errors.arguments import check_numbers
-from onnxsmith.training.targets import takes_classes, takes_weights
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.errors.arguments import check_flags, check_numbers
+from onnxsmith.schema.promote import Place, given_array
+from onnxsmith.training.targets import check_reduction, takes_classes, takes_weights
 
 #: How the losses of examples become one number.
 Reduction: TypeAlias = Literal["mean", "sum"]
@@ -77,6 +79,7 @@ def huber(delta: float = 1.0, *, reduction: Reduction = "mean") -> Callable[...,
     0.75
     """
     check_numbers(delta=delta)
+    check_reduction(reduction)
 
     @takes_weights
     def loss(prediction: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> Tensor:
@@ -97,6 +100,7 @@ def quantile(share: float, *, reduction: Reduction = "mean") -> Callable[..., Te
     0.875
     """
     check_numbers(share=share)
+    check_reduction(reduction)
     if not 0.0 < float(share) < 1.0:
         raise AttributeValueError(
             f"share is a share of the targets, between 0 and 1, not {share!r}", culprit=0
@@ -130,6 +134,7 @@ def poisson(
     >>> float(losses.poisson(np.float32([0]), np.float32([2])))
     1.0
     """
+    check_flags(is_log=is_log)
     if is_log:
         return _reduced(op.Exp(prediction) - target * prediction, sample_weight, reduction)
     return _reduced(prediction - target * op.Log(prediction + 1e-8), sample_weight, reduction)
@@ -158,6 +163,7 @@ def cross_entropy(
     >>> round(float(losses.cross_entropy(np.float32([[0, 0]]), _numbers([1]))), 3)
     0.693
     """
+    check_numbers(label_smoothing=label_smoothing)
     if sample_weight is None and not label_smoothing and weight is None and reduction == "mean":
         return op.SoftmaxCrossEntropyLoss(prediction, target, **_ignoring(ignore_index))
     logarithms = op.LogSoftmax(prediction, axis=1)
@@ -231,6 +237,7 @@ def binary_cross_entropy(
     >>> round(float(losses.binary_cross_entropy(np.float32([0, 0]), np.float32([0, 1]))), 3)
     0.693
     """
+    check_numbers(positive_weight=positive_weight)
     if positive_weight == 1.0:
         values = op.Softplus(prediction) - prediction * target
     else:
@@ -306,7 +313,25 @@ def _numbers(numbers: Sequence[int]) -> Array:
 
 
 def _ignoring(index: int | None) -> dict[str, int]:
-    return {} if index is None else {"ignore_index": int(index)}
+    if index is None:
+        return {}
+    if isinstance(index, bool) or not hasattr(type(index), "__index__"):
+        raise AttributeTypeError(
+            f"ignore_index is the number of a class, not {described_type(type(index))}",
+            culprit="ignore_index",
+        )
+    return {"ignore_index": int(index)}
+
+
+def _weights_of_classes(weight: ArrayLike) -> Array:
+    """The weights of classes as numbers of double precision."""
+    found = given_array(weight, None, Place("the loss", "weight", culprit=("attribute", "weight")))
+    if found.ndim != 1 or found.dtype.kind not in "fiu":
+        raise AttributeTypeError(
+            f"weight is a number for each class, not an array of {found.dtype} of shape {found.shape}",
+            culprit="weight",
+        )
+    return found.astype(np.float64)
 
 
 def _of_classes(
@@ -319,9 +344,9 @@ def _of_classes(
     reduction: Reduction,
 ) -> Tensor:
     """Minus the logarithms of the right classes, each weighted by its class and example."""
-    check_numbers(label_smoothing=label_smoothing)
-    classes = None if weight is None else op.CastLike(np.asarray(weight, np.float64), logarithms)
-    counted = None if ignore_index is None else op.Not(op.Equal(target, np.int64(ignore_index)))
+    classes = None if weight is None else op.CastLike(_weights_of_classes(weight), logarithms)
+    ignored = _ignoring(ignore_index).get("ignore_index")
+    counted = None if ignored is None else op.Not(op.Equal(target, np.int64(ignored)))
     labels = target if counted is None else op.Where(counted, target, np.int64(0))
     picked = op.Squeeze(
         op.GatherElements(logarithms, op.Unsqueeze(labels, _numbers([1])), axis=1), _numbers([1])

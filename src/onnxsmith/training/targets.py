@@ -1,4 +1,4 @@
-"""Targets and weights that a loss takes, and what is no loss. Knows no loss itself: losses enter themselves here."""
+"""Checks of what a loss takes, and of what is none. Knows no loss itself: losses enter themselves here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import LossError
+from onnxsmith.errors import AttributeValueError, InputTypeError, LossError, boundary
 from onnxsmith.errors.arguments import takes
+from onnxsmith.errors.wrong_kinds import Given
+from onnxsmith.schema.foreign_arrays import is_foreign
+from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -34,9 +41,54 @@ def takes_classes(function: L) -> L:
 
 
 def takes_weights(function: L) -> L:
-    """Say that a loss takes weights of examples behind the target."""
-    setattr(function, _WEIGHTS, True)
-    return function
+    """Say that a loss takes weights of examples behind the target, and check what it is given."""
+    called = function.__name__
+
+    @boundary
+    @functools.wraps(function)
+    def loss(prediction: Given, target: Given, sample_weight: Given = None, **options: Given) -> Tensor:
+        check_reduction(options.get("reduction", "mean"))
+        given = _tensor(prediction, called, "prediction", is_number=False)
+        _refuse_whole(given, called)
+        weight = sample_weight if sample_weight is None else _tensor(sample_weight, called, "sample_weight")
+        return function(given, _tensor(target, called, "target"), weight, **options)
+
+    setattr(loss, _WEIGHTS, True)
+    return cast(L, loss)
+
+
+def check_reduction(reduction: Given) -> None:
+    """Refuse what losses of examples do not become one number by, such as the "none" of PyTorch."""
+    if not isinstance(reduction, str) or reduction not in ("mean", "sum"):
+        raise AttributeValueError(
+            f"reduction is 'mean' or 'sum', and not {reduction!r}",
+            help="a loss is one number; a function of your own gives those of single examples",
+            culprit="reduction",
+        )
+
+
+def _tensor(value: Given, called: str, name: str, *, is_number: bool = True) -> Tensor | Array | float:
+    """A tensor, or an array of what is one; a number beside a tensor may stay one, which takes its element type."""
+    if isinstance(value, Tensor) or is_foreign(value):
+        return cast(Tensor, value)
+    if is_number and isinstance(value, int | float):
+        return value
+    return given_array(value, None, Place(called, name, culprit=("attribute", name)))
+
+
+def _refuse_whole(prediction: Tensor | Array | float, called: str) -> None:
+    """Whole numbers wrap around in differences, and their means lose the fraction."""
+    dtype = (
+        DType.from_numpy(prediction.dtype)
+        if isinstance(prediction, np.ndarray)
+        else getattr(prediction, "dtype", None)
+    )
+    if isinstance(dtype, DType) and not dtype.is_float:
+        raise InputTypeError(
+            f"{called} takes a prediction of floating-point numbers, and is given {dtype}",
+            help="prediction.astype(np.float32)",
+            culprit="prediction",
+        )
 
 
 def is_of_classes(loss: Callable[..., Any]) -> bool:

@@ -96,3 +96,12 @@ def test_at_of_an_array_names_the_rewrite() -> None:
     made: ScriptFunction = script(program)
     with pytest.raises(AttributeError, match="has no attribute 'at', which tensors have"):
         made(np.float32([1, 2, 3]))
+
+
+def test_at_of_an_array_names_the_rewrite_when_staged() -> None:
+    def program(x: FLOAT["N"]) -> Any:
+        out = np.zeros(3, np.float32)
+        return out.at[1].set(x[0])  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+
+    with pytest.raises(AttributeError, match="has no attribute 'at', which tensors have"):
+        script(program).to_model()

@@ -76,3 +76,11 @@ def test_a_long_chain_takes_no_stack() -> None:
 
     rewrite(model, {("", "Identity"): look})
     assert found == [True]
+
+
+def test_a_constant_without_output_is_no_error() -> None:
+    model = parser.parse_model(MODEL)
+    next(each for each in model.graph.node if each.op_type == "Constant").ClearField("output")
+    seen: list[str] = []
+    rewrite(model, {("", "Identity"): lambda site: seen.append(site.node.op_type) or []})
+    assert len(seen) > 1

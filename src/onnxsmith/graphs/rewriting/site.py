@@ -154,7 +154,9 @@ class Scope:
         return False
 
     def note_constant_node(self, node: onnx.NodeProto) -> None:
-        """Remember what a Constant node gives."""
+        """Remember what a Constant node gives; one of a broken model may have no output."""
+        if not node.output:
+            return
         for attribute in node.attribute:
             if attribute.ref_attr_name:
                 continue

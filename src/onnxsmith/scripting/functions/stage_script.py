@@ -35,7 +35,7 @@ from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
-from onnxsmith.scripting.functions.number_errors import division_of
+from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors
 from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
@@ -153,6 +153,8 @@ def _stage(
         return _stage_on(script, make_scope(opset), types, attributes, from_tree)
     except ZeroDivisionError as error:
         raise division_of(script.name, error) from None
+    except AttributeError as error:
+        raise method_of_tensors(error) or error from None
 
 
 def _stage_on(
