@@ -1,4 +1,4 @@
-"""Which output of a model follows which input of its state, as names or the caller say it; runs nothing."""
+"""Pairs of an input that is state and the output that follows it, by their names or the caller; runs nothing."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import copy
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -49,6 +49,17 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 _MOST_SMALL = 1024
 #: How many forms of a call are known.
 _MOST_FORMS = 256
+#: Inputs of at most so many bytes are copied into a buffer that is bound: to bind an array costs as much as 20 kB.
+_MOST_COPIED = 1 << 14
+
+
+class _Form(NamedTuple):
+    """The form of a call that was accepted: how its inputs get into the session."""
+
+    #: Bindings with inputs of this form, one for each set of the state; None where each call binds its arrays.
+    bindings: list[Binding] | None
+    #: The buffers that these read, and which inputs of a call they are for.
+    buffers: list[tuple[int, Array]]
 
 
 @boundary
@@ -153,8 +164,6 @@ class Session:
         self._tensor_device, self._array_device = str(self._device), str(self._device if reuse else CPU)
         self._waits = self._device != CPU
         self._options = onnxruntime_api.quiet_run_options()
-        #: The forms of arguments that calls were accepted with.
-        self._known: CallCache[bool] = CallCache(_MOST_FORMS)
         self._lock = threading.Lock()
         self._begin(first)
         #: Runs without state of arrays on the CPU, where handing them over costs less than binding them.
@@ -198,7 +207,11 @@ class Session:
             {name: made for name in small if (made := _buffer(ports[name].type)) is not None}
             for _ in range(2)
         ]
-        left = [name for name in self._outputs if name not in self._small[0]]
+        self._views = [
+            {name: cast(Array, each.numpy()) for name, each in those.items()} for those in self._small
+        ]
+        # A model may name an output twice; it is bound once.
+        left = [name for name in dict.fromkeys(self._outputs) if name not in self._small[0]]
         #: Outputs that are bound once, and written over by later runs: with another size that would be an error.
         self._kept = [
             name
@@ -221,6 +234,9 @@ class Session:
         self._following = [
             (name, places[self._pairs[name]], self._pairs[name] in passed) for name in self._moving
         ]
+        #: The forms of arguments that calls were accepted with, whose bindings are of these buffers.
+        self._known: CallCache[_Form] = CallCache(_MOST_FORMS)
+        #: Whether the binding of a run is asked for results: else all are in buffers of ours.
         self._reads = bool(self._following) or any(place is not None for _, place, _ in self._results)
 
     def _bound(self, old: int, new: int) -> Binding:
@@ -281,14 +297,15 @@ class Session:
                 values = args if not kwargs else self._in_order(args, kwargs)
                 if values is not None:
                     if are_arrays(map(type, values)):
-                        if self._known.find(tuple(map(form_of, values))):
-                            return self._run(values, wants_tensors=False)
-                    elif (arrays := arrays_behind(values)) is not None and self._known.find(
-                        tuple(map(placed_form_of, arrays))
-                    ):
-                        return self._run(arrays, wants_tensors=True)
+                        form = self._known.find(tuple(map(form_of, values)))
+                        if form is not None:
+                            return self._run(values, form, wants_tensors=False)
+                    elif (arrays := arrays_behind(values)) is not None:
+                        form = self._known.find(tuple(map(placed_form_of, arrays)))
+                        if form is not None:
+                            return self._run(arrays, form, wants_tensors=True)
                 feeds, wants_tensors = self._arrays(args, kwargs)
-                return self._run(feeds, wants_tensors=wants_tensors)
+                return self._run(feeds, _ANY, wants_tensors=wants_tensors)
             finally:
                 self._lock.release()
         except OnnxsmithError as error:
@@ -336,27 +353,44 @@ class Session:
         """Note the forms of the arguments of an accepted call, if they are inputs as they are."""
         if are_arrays(map(type, args)):
             if all(a is b for a, b in zip(args, feeds, strict=True)):
-                self._known.put(tuple(map(form_of, args)), True)
+                self._known.put(tuple(map(form_of, args)), self._form(feeds))
         elif (arrays := arrays_behind(args)) is not None and all(
             form_of(a) == form_of(b) and a.dtype.isnative for a, b in zip(arrays, feeds, strict=True)
         ):
-            self._known.put(tuple(map(placed_form_of, arrays)), True)
+            self._known.put(tuple(map(placed_form_of, arrays)), self._form(feeds))
 
-    def _run(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
+    def _form(self, feeds: Sequence[Any]) -> _Form:
+        """How inputs of this form get into the session: small ones into buffers, where all results lie in some."""
+        given = [(position, name, feeds[position]) for position, name, _ in self._plan]
+        if self._reads or self._plain is not None or not all(_is_small(each) for _, _, each in given):
+            return _ANY
+        bindings, buffers = [self._bound(old, 1 - old) for old in range(2)], list[tuple[int, Array]]()
+        for position, name, array in given:
+            dtype = DType.from_numpy(array.dtype)
+            assert dtype is not None, "tensors have element types of ONNX"
+            value = onnxruntime_api.empty_value(array.shape, dtype)
+            for each in bindings:
+                each.bind_ortvalue_input(name, value)
+            buffers.append((position, cast(Array, value.numpy())))
+        return _Form(bindings, buffers)
+
+    def _run(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
         if self._plain is None or (wants_tensors and any(isinstance(each, DeviceArray) for each in values)):
-            return self._run_bound(values, wants_tensors=wants_tensors)
+            return self._run_bound(values, form, wants_tensors=wants_tensors)
         outputs: list[Any] = self._plain(values)
         if wants_tensors:
             outputs = [EagerTensor(each) for each in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _run_bound(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
-        binding = self._bindings[self._current]
-        small = self._small[self._current]
+    def _run_bound(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
+        binding = (form.bindings or self._bindings)[self._current]
+        views = self._views[self._current]
         place = self._tensor_place if wants_tensors else self._array_place
         made: list[OrtValue] = []  # a value does not hold its memory, and these live as long as the run
         try:
-            for position, name, make in self._plan:
+            for position, buffer in form.buffers:
+                np.copyto(buffer, values[position])
+            for position, name, make in self._plan if form.bindings is None else ():
                 value = values[position]
                 made.append(ort_array(value).value if isinstance(value, DeviceArray) else make(value))
                 binding.bind_ortvalue_input(name, made[-1])
@@ -383,7 +417,7 @@ class Session:
         results: list[Any] = []
         for name, position, is_input in self._results:
             if position is None:
-                array = cast(Array, small[name].numpy()).copy()
+                array = views[name].copy()
                 results.append(EagerTensor(array) if wants_tensors else array)
             else:
                 value = self._own(found[position], there) if is_input else found[position]
@@ -425,6 +459,19 @@ class Session:
         raise TypeError(
             "a session holds memory of its device; send the model and session.state, and open one there"
         )
+
+
+#: Of calls whose inputs are bound each time.
+_ANY = _Form(None, [])
+
+
+def _is_small(array: Any) -> bool:
+    """True for an array of numpy that is copied sooner than bound."""
+    return (
+        isinstance(array, np.ndarray)
+        and cast(Array, array).nbytes <= _MOST_COPIED
+        and DType.from_numpy(cast(Array, array).dtype) in NATIVE
+    )
 
 
 def _result(value: OrtValue, device: str, *, wants_tensors: bool) -> Any:
