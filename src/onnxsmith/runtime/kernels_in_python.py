@@ -241,7 +241,7 @@ def _value(kernel: Kernel, result: Any) -> RunValue:
 
 
 def _no_array(kernel: Kernel, result: object) -> KernelError:
-    what = described_type(type(result))
+    what = "None" if result is None else described_type(type(result))
     if isinstance(result, np.ndarray):
         what += f" of {cast('np.ndarray[Any, Any]', result).dtype}"
     return KernelError(
