@@ -330,6 +330,12 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "feeds.value_converter(dtype)(array.numpy() if isinstance(array, OrtArray) else array)",
             "the first state is the memory of the caller's arrays",
         ),
+        Fault(
+            "runtime/sessions.py",
+            "passed = {each.name for each in self._model.inputs} & {each.name for each in self._model.outputs}",
+            "passed = set[str]()",
+            "outputs that are inputs are read out of buffers that nothing fills",
+        ),
     ),
     "letter-case": (
         Fault(

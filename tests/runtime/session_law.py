@@ -24,6 +24,7 @@ from onnxsmith.errors import ModelInputError, OperatorFailedError, SessionInUseE
 from onnxsmith.runtime.tensor import EagerTensor
 from tests.chosen_device import DEVICE, on_device
 from tests.laws.named import Law, Verdict, verdict_on
+from tests.runtime.drawn_models import drawn_model
 
 #: Calls in a round; 500 rounds are 10,000 calls.
 CALLS = 20
@@ -47,6 +48,18 @@ class Subject:
     state: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     #: Whether a call on an index that is not there fails, and leaves the state.
     may_fail: bool = False
+    pairs: Mapping[str, str] | None = None
+
+
+#: Models that every round draws anew.
+_DRAWN = "drawn"
+
+
+def _subject(name: str, rng: np.random.Generator) -> Subject:
+    if name != _DRAWN:
+        return SUBJECTS[name]
+    drawn = drawn_model(rng)
+    return Subject(drawn.model, drawn.inputs, drawn.compute, drawn.state, pairs=drawn.pairs)
 
 
 def _sizes(rng: np.random.Generator) -> Arrays:
@@ -154,6 +167,8 @@ def _as_numpy(value: Any) -> np.ndarray:
 
 
 def _tuple(result: Any) -> tuple[Any, ...]:
+    if result is None:  # all outputs are state
+        return ()
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -177,13 +192,15 @@ class Round:
     """One session, called many times; what it gave is looked at again at the end."""
 
     def __init__(self, name: str, seed: str, *, reuse: bool) -> None:
-        self.subject = SUBJECTS[name]
         self.rng = np.random.default_rng(list(seed.encode()))
+        self.subject = _subject(name, self.rng)
         first = {
             name: self.rng.normal(size=shape).astype(np.float32) for name, shape in self.subject.state.items()
         }
         self.state = {name: each.copy() for name, each in first.items()}
-        self.session: Any = self.subject.model.session(device=str(DEVICE), state=first, reuse=reuse)
+        self.session: Any = self.subject.model.session(
+            device=str(DEVICE), state=first, pairs=self.subject.pairs, reuse=reuse
+        )
         for each in first.values():
             each[...] = np.nan  # what the caller does with its arrays is no matter of the session
         self.reuse = reuse
@@ -197,14 +214,14 @@ class Round:
         form = FORMS[str(self.rng.choice(list(FORMS)))]
         passed = [form(each) for each in given]
         results = _tuple(self.session(*passed))
-        wanted, following = self.subject.compute(given, self.state)
+        wanted, following = self.subject.compute(tuple(each.copy() for each in given), self.state)
         self.state.update(following)
         if self.reuse:  # later calls may write over them
             self.check(results, wanted)
         else:
             self.held.append((results, wanted))
         for each in passed:  # a result shares nothing with what was given
-            if isinstance(each, np.ndarray):
+            if not isinstance(each, EagerTensor):
                 each[...] = 0
         if self.state and self.rng.random() < 0.2:
             self.look()
@@ -251,7 +268,7 @@ class Round:
 
 
 def _alone(draw: random.Random, seed: str) -> Verdict:
-    name = draw.choice(sorted(SUBJECTS))
+    name = _DRAWN if draw.random() < 0.5 else draw.choice(sorted(SUBJECTS))
     reuse = draw.random() < 0.25
     this = Round(name, seed, reuse=reuse)
     for _ in range(CALLS):
@@ -262,7 +279,7 @@ def _alone(draw: random.Random, seed: str) -> Verdict:
 
 def _in_threads(draw: random.Random, seed: str) -> Verdict:
     """Sessions beside each other, and one that all threads ask for: it serves one of them at a time."""
-    names = [draw.choice(sorted(SUBJECTS)) for _ in range(draw.randrange(2, 5))]
+    names = [draw.choice([*sorted(SUBJECTS), _DRAWN]) for _ in range(draw.randrange(2, 5))]
     shared = SUBJECTS["open sizes"].model.session(device=str(DEVICE))
     wrong: list[str] = []
 

@@ -196,7 +196,7 @@ def half_as_double(x: Any) -> Any:
         (lambda x: x[:2], "gives float32 of shape (2,), and"),
         (lambda x: x[None], "gives float32 of shape (1, 3), and"),
         (lambda x: (x, x), "gives 2 values, and the operator has 1 output"),
-        (lambda x: None, "gives absent"),
+        (lambda x: None, "gives None, which is no tensor"),
         (lambda x: {1, 2}, "kernel of tests.kernels.clipped gives"),
     ],
 )
@@ -307,3 +307,64 @@ def test_mistakes(operator: Any, error: type[Exception], words: str) -> None:
         runtime.kernel(operator)
     with pytest.raises(AttributeTypeError, match="a kernel is a function"):
         runtime.kernel("tests.kernels::Half")(3)  # type: ignore[type-var]
+
+
+NO_TENSORS = {
+    "nothing": lambda x: None,
+    "text": lambda x: "abc",
+    "a mapping": lambda x: {"y": x},
+    "numbers in a list": lambda x: [1.0, 2.0],
+    "a ragged list": lambda x: [[1.0], [1.0, 2.0]],
+    "objects": lambda x: np.array([object()]),
+    "dates": lambda x: np.array(["2020-01-01"], "M8[D]"),
+}
+
+
+@pytest.mark.parametrize("what", NO_TENSORS)
+def test_what_is_no_tensor_is_refused_in_calls_and_in_models(what: str) -> None:
+    runtime.kernel("tests.kernels::Odd")(NO_TENSORS[what])
+    for call in (lambda: mine.Odd(X), lambda: trace(lambda x: op.Identity(mine.Odd(x)), FLOAT["N"])(X)):
+        with pytest.raises(KernelError, match="which is no tensor"):
+            call()
+
+
+def test_a_kernel_does_not_write_to_what_others_read() -> None:
+    @runtime.kernel("tests.kernels::Cleared")
+    def cleared(x: Any) -> Any:
+        x[...] = 0
+        return x
+
+    for call in (mine.Cleared, trace(lambda x: mine.Cleared(x), FLOAT["N"])):
+        given = X.copy()
+        with pytest.raises(OperatorFailedError, match="read-only"):
+            call(given)
+        assert given.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize("returned", [lambda x: x, lambda x: x[::-1], lambda x: x.reshape(-1, 1)])
+def test_a_result_that_is_an_input_is_a_copy(returned: Callable[[Any], Any]) -> None:
+    runtime.kernel("tests.kernels::Same")(returned)
+    for call in (mine.Same, trace(lambda x: mine.Same(x), FLOAT["N"])):
+        given = X.copy()
+        found = call(given)
+        given[:] = 7
+        assert found.tolist() == returned(X).tolist()
+        found[...] = 0  # and it may be written to
+
+
+def test_jit_of_a_script_with_a_kernel_runs_it() -> None:
+    jitted = jit(clipped)
+    body = jitted(X)
+    register()
+    assert not np.array_equal(body, clipped(X))
+    for _ in range(2):
+        np.testing.assert_array_equal(jitted(X), clipped(X))
+    with using(kernels=False):
+        np.testing.assert_array_equal(jitted(X), body)
+
+
+def test_bodies_are_compared_where_there_are_some() -> None:
+    with pytest.raises(
+        AttributeValueError, match="functions that have kernels in Python, and this one has none"
+    ):
+        compare(trace(lambda x: op.Relu(x), FLOAT["N"]), "bodies", [X])

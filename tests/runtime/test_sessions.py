@@ -12,15 +12,17 @@ import threading
 from collections.abc import Iterator
 
 import numpy as np
+import onnx
 import pytest
 
-from onnxsmith import BOOL, FLOAT, INT64, STRING, trace
+from onnxsmith import BOOL, FLOAT, INT64, STRING, load, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
     AttributeTypeError,
     CallError,
     InputTypeError,
     ModelInputError,
+    NotRunnableError,
     OperatorFailedError,
     SessionInUseError,
     SessionStateError,
@@ -29,7 +31,7 @@ from onnxsmith.grad import adam, initial_state, losses, training_step
 from onnxsmith.runtime import using
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.value_types import SequenceType
-from tests.chosen_device import DEVICE
+from tests.chosen_device import DEVICE, on_device
 
 
 @pytest.fixture(autouse=True)
@@ -191,7 +193,138 @@ def test_pairs_by_name_and_by_word() -> None:
     assert session.state == {"h": f32(3)}
 
 
+#: Texts of models -> what a call gives for a = [1, -2], and the state h = [3, 4] then, which follows `pairs`.
+UNUSUAL = {
+    "an output that is an input": ("(float[N] a) => (float[N] a) {}", None, [[1, -2]], None),
+    "of fixed size": ("(float[2] a) => (float[2] a) {}", None, [[1, -2]], None),
+    "beside others": (
+        "(float[2] a) => (float[2] y, float[2] a) { y = Neg(a) }",
+        None,
+        [[-1, 2], [1, -2]],
+        None,
+    ),
+    "an output twice": (
+        "(float[N] a) => (float[N] y, float[N] y) { y = Neg(a) }",
+        None,
+        [[-1, 2], [-1, 2]],
+        None,
+    ),
+    "state that follows an input": (
+        "(float[2] a, float[2] h) => (float[2] y, float[2] a) { y = Add(a, h) }",
+        "a",
+        [[4, 2]],
+        [1, -2],
+    ),
+    "state of open size that follows an input": (
+        "(float[N] a, float[N] h) => (float[N] a, float[N] y) { y = Add(a, h) }",
+        "a",
+        [[4, 2]],
+        [1, -2],
+    ),
+    "state that follows itself": (
+        "(float[2] a, float[2] h) => (float[2] h, float[2] y) { y = Add(a, h) }",
+        "h",
+        [[4, 2]],
+        [3, 4],
+    ),
+    "state that is a result as well": (
+        "(float[N] a, float[N] h) => (float[N] y, float[N] z, float[N] y) { y = Add(a, h) z = Neg(h) }",
+        "y",
+        [[-3, -4]],
+        [4, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_outputs_that_are_inputs_and_outputs_that_stand_twice(case: str, reuse: bool) -> None:
+    text, follows, wanted, state = UNUSUAL[case]
+    model = load(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {text}'))
+    first = None if follows is None else {"h": f32(3, 4)}
+    session = model.session(state=first, pairs=first and {"h": follows}, reuse=reuse)
+    for form in (np.array, on_device):
+        given = f32(1, -2)
+        found = session(form(given))
+        given[:] = 0  # no result is the caller's memory
+        found = found if isinstance(found, tuple) else (found,)
+        found = [each.numpy() if isinstance(each, EagerTensor) else each for each in found]
+        assert [each.tolist() for each in found] == wanted
+        if state is not None:
+            assert session.state["h"].tolist() == state
+            session.state = first
+
+
+def test_a_weight_that_nothing_reads() -> None:
+    weight = onnx.numpy_helper.from_array(np.zeros(5000, np.float32), "w")
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18]> g (float[2] a) => (float[2] y) { y = Neg(a) }'
+    )
+    model.graph.initializer.append(weight)
+    assert load(model).session()(f32(1, 2)).tolist() == [-1, -2]
+
+
+def test_inputs_with_defaults() -> None:
+    text = "(float[2] a, float[2] b) => (float[2] y) <float[2] b = {1.0, 2.0}> { y = Add(a, b) }"
+    model = load(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {text}'))
+    assert model.session()(f32(1, 1)).tolist() == [2, 3]
+    with pytest.raises(ModelInputError, match="'b' has a default, which a session keeps"):
+        model.session()(f32(1, 1), b=f32(0, 0))
+    session = model.session(state={"b": f32(5, 5)}, pairs={"b": "y"})
+    session(f32(1, 1))
+    session(f32(1, 1))
+    assert session.state["b"].tolist() == [7, 7]
+
+
+def test_small_inputs_of_a_step_in_every_form() -> None:
+    """Where all results are small or state, inputs are copied into buffers that stay bound."""
+    step = trace(
+        lambda x, n, h: (h + x * 2.0, x.max() + op.Cast(n, to=1)),
+        FLOAT["K", 3],
+        INT64,
+        FLOAT[2, 3],
+        output_names=["h_next", "most"],
+    )
+    session, state = step.session(state={"h": np.zeros((2, 3), np.float32)}), np.zeros((2, 3), np.float32)
+    rng = np.random.default_rng(0)
+    for count in range(12):
+        x = rng.normal(size=(2, 6)).astype(np.float32)[:, ::2][: 1 + count % 2]
+        if count == 6:
+            state = state * np.float32(0.5)
+            session.state = {"h": state}
+        most = (
+            session(x, np.array(count)) if count % 3 else session(n=np.array(count), x=np.asfortranarray(x))
+        )
+        state = state + x * np.float32(2)
+        assert most == x.max() + count
+        assert np.array_equal(session.state["h"], state)
+
+
+def test_another_size_than_an_output_declares() -> None:
+    text = "(float[N] a, float[2] h) => (float[2] y, float[2] z) { y = Identity(h) z = Neg(a) }"
+    model = load(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {text}'))
+    session = model.session(state={"h": f32(1, 2)}, pairs={"h": "y"})
+    if DEVICE.kind == "cpu":
+        with pytest.raises(OperatorFailedError, match=r"'z' is declared as FLOAT\[2\], and has another size"):
+            session(f32(1, 2, 3))
+    assert session(f32(1, 2)).tolist() == [-1, -2]
+    assert session.state["h"].tolist() == [1, 2]
+
+
 REFUSED = {
+    "no value": (lambda: total().session(state={"sum": f32(0, 0)})(None), ModelInputError, "was given None"),
+    "state that never fits again": (
+        lambda: trace(lambda h: op.Concat(h, h, axis=0), FLOAT[2], output_names=["h_next"]).session(
+            state={"h": f32(0, 0)}
+        ),
+        SessionStateError,
+        "what a run gives has to be what the next one takes",
+    ),
+    "a pair that is no name": (
+        lambda: total().session(state={"sum": f32(0, 0)}, pairs={"sum": 1}),
+        AttributeTypeError,
+        "by its name, not an int",
+    ),
     "no such input": (lambda: total().session(state={"summ": 0.0}), SessionStateError, "did you mean 'sum'"),
     "no output follows": (
         lambda: total().session(state={"x": f32(0, 0)}),
@@ -258,6 +391,14 @@ def test_what_is_refused(case: str) -> None:
     attempt, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         attempt()
+
+
+def test_the_reference_evaluator_has_no_sessions() -> None:
+    with (
+        using(device="cpu", runtime="reference"),
+        pytest.raises(NotRunnableError, match="a session is ONNX Runtime's"),
+    ):
+        total().session(state={"sum": f32(0, 0)})
 
 
 def test_lists_and_texts_are_no_tensors_of_numbers() -> None:

@@ -33,6 +33,7 @@ from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import trials
 from onnxsmith.observing import DEFAULT_MEMORY, Engine, ModelInputs, Step, inputs_by_name, memory_budget
+from onnxsmith.runtime.kernels_in_python import has_bodies_of_kernels
 from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
 
@@ -149,6 +150,12 @@ def _run_as(given: ModelLike | ScriptFunction, first: Model | None) -> tuple[Mod
     if isinstance(given, ScriptFunction):
         return given.to_model(), "single"
     if isinstance(given, str) and given in _WAYS and first is not None:
+        if given == "bodies" and not has_bodies_of_kernels(first.proto):
+            raise AttributeValueError(
+                "'bodies' is for a model with functions that have kernels in Python, and this one has none",
+                help="onnxsmith.runtime.kernel(script) registers a kernel",
+                culprit=1,
+            )
         return first, _WAYS[given]
     culprit = 0 if first is None else 1
     if isinstance(given, str) and not Path(given).suffix and not Path(given).exists():

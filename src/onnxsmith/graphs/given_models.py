@@ -57,7 +57,9 @@ def _of_open_file(given: ReadableFile) -> GivenModel:
     called = "the model in this file" if place is None else repr(str(place))
     try:
         content = cast(object, given.read())
-    except (OSError, ValueError) as error:  # a ValueError where it is closed, or open as text
+    except UnicodeDecodeError:  # it is open as text
+        content = ""
+    except (OSError, ValueError) as error:  # a ValueError where it is closed
         raise UnreadableModelError(
             f"cannot read {called}: {error}", help="give the path, or open(path, 'rb')"
         ) from None

@@ -391,6 +391,8 @@ class Model:
             (outputs,) = run_each([feeds])
         if isinstance(outputs, OnnxsmithError):
             raise outputs
+        if any(gives_tensors(each) for each in (*inputs, *named.values())):
+            outputs = model_runtime().as_tensors(outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:

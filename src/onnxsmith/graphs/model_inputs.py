@@ -164,7 +164,7 @@ def feed(port: Port, value: Any) -> Any:
         if is_foreign(value) and given is not None:
             raise _wrong_dtype(port, dtype, given.spelling, f"convert it to {dtype.spelling} first")
         raise _wrong_dtype(port, dtype, str(getattr(value, "dtype", array.dtype)))
-    if shape is not None and not _fits(array.shape, shape):
+    if shape is not None and not fits(array.shape, shape):
         raise _wrong_shape(port, shape, array.shape)
     return array
 
@@ -211,7 +211,7 @@ def _check(port: Port, actual: AnyValueType) -> None:
         return
     if None not in (wanted.dtype, actual.dtype) and wanted.dtype is not actual.dtype:
         raise _wrong_dtype(port, cast(DType, wanted.dtype), cast(DType, actual.dtype).spelling)
-    if wanted.shape is not None and actual.shape is not None and not _fits(actual.shape, wanted.shape):
+    if wanted.shape is not None and actual.shape is not None and not fits(actual.shape, wanted.shape):
         raise _wrong_shape(port, wanted.shape, actual.shape)
 
 
@@ -271,7 +271,7 @@ def dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dime
     return found
 
 
-def _fits(given: Shape, wanted: Shape) -> bool:
+def fits(given: Shape, wanted: Shape) -> bool:
     """True if a tensor of one shape may be one of the other."""
     return len(given) == len(wanted) and all(
         not isinstance(a, int) or not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)

@@ -35,9 +35,19 @@ def broken_rule(error: Exception, model: onnx.ModelProto, called: str) -> Invali
     """The error with the words of onnx's checker in one line, and the input or output that has no shape."""
     text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
     words = " ".join(text.split()).replace(" ;", ";")
+    untyped = _untyped_output(model) if "'type'" in words else None
+    if untyped is not None:
+        return InvalidModelError(
+            f"{called} is not valid: the output '{untyped}' has no type, because nothing is known of its operator",
+            help="a script that says what the operator gives, @script(Opset('my.domain', 1)), has a type",
+        )
     return InvalidModelError(
         f"{called} is not valid: {words}", help=_missing_rank(model) if "'shape'" in words else None
     )
+
+
+def _untyped_output(model: onnx.ModelProto) -> str | None:
+    return next((each.name for each in model.graph.output if not each.type.WhichOneof("value")), None)
 
 
 def _missing_rank(model: onnx.ModelProto) -> str | None:

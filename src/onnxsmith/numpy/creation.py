@@ -12,6 +12,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     AttributeValueError,
     DeviceError,
@@ -54,26 +55,20 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
-    if copy is False and not isinstance(obj, Array | Tensor | np.ndarray):
+    if copy is False and (isinstance(obj, EagerTensor) or not isinstance(obj, Array | Tensor)):
         raise AttributeValueError(
-            f"an array of {type(obj).__name__} takes a copy", culprit=("attribute", "copy")
+            f"an array of ours never shares its elements with {described_type(type(obj))}",
+            help="leave copy out: the elements are copied",
+            culprit=("attribute", "copy"),
         )
     if is_foreign(obj):
         obj = cast(Any, adopted(obj, Place("xp.asarray", "its array", ("input", 0))))
-    if copy is False and isinstance(obj, EagerTensor):
-        raise AttributeValueError(
-            "an array of ours never shares its elements with a tensor", culprit=("attribute", "copy")
-        )
     if dtype is not None and is_plain(obj):
         return constant_of(obj, dtypes.read(dtype))
     is_tensor = isinstance(cast(object, obj), Tensor) and not isinstance(obj, Number)
     made = _crossed_over(cast(Tensor, obj), is_chosen=device is not None) if is_tensor else array_of(obj)
     if is_tensor and dtype is not None and dtypes.read(dtype).kind == "c":
         made = _of_parts(made)
-    if made is not obj and isinstance(obj, np.ndarray) and copy is False:
-        raise AttributeValueError(
-            "an array of ours never shares its elements with one of numpy's", culprit=("attribute", "copy")
-        )
     if dtype is not None and made.dtype != (wanted := dtypes.read(dtype)):
         if copy is False:
             raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
@@ -220,6 +215,12 @@ def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = N
     if copy is False:
         raise BufferError("an array of ours never shares its elements with another library's")
     given: Any = x  # numpy's own arrays, too
+    if not hasattr(given, "__dlpack__"):
+        raise InputTypeError(
+            f"xp.from_dlpack takes an array of another library, not {described_type(type(x))}",
+            help="xp.asarray makes an array of numbers and lists",
+            culprit=0,
+        )
     if not isinstance(given, EagerTensor):
         given = adopted(given, Place("xp.from_dlpack", "its array", ("input", 0)))
     return detached(_crossed_over(given, is_chosen=device is not None))

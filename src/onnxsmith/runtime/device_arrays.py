@@ -47,9 +47,22 @@ class OrtArray(DeviceArray):
             raise BufferError(f"dlpack has no elements of the type {dtype.spelling}")
         if not hasattr(self.value, "to_dlpack"):
             raise BufferError(_TOO_OLD)
-        return _with_code(cast(Any, self.value).to_dlpack(), dtype)
+        try:
+            capsule = cast(Any, self.value).to_dlpack()
+        except RuntimeError as error:
+            raise BufferError(
+                f"{title()} shares no elements of the type {dtype.spelling}; x.numpy() copies them"
+            ) from error
+        return capsule if dtype in _MARKED_RIGHTLY else _with_code(capsule, dtype)
 
 
+#: Element types whose code ONNX Runtime writes into a capsule as the protocol has it.
+_MARKED_RIGHTLY = frozenset(each for each in ELEMENT_CODES if each.kind in ("signed", "unsigned")) | {
+    DType.FLOAT16,
+    DType.FLOAT,
+    DType.DOUBLE,
+    DType.BFLOAT16,
+}
 _TOO_OLD = "the installed ONNX Runtime shares no memory of devices; from 1.28 on it does"
 
 
@@ -216,12 +229,17 @@ def bound_runner(
         kind = parse_onnx_type(text)
         if not isinstance(kind, TensorType) or kind.dtype is DType.STRING:
             raise feeds.NoConversion(f"'{name}' is a {text}, which lies on the CPU alone")
-    output_names = [name for name, _ in outputs]
+    #: Those of the session, of which one may be named twice; it is bound once.
+    declared = [name for name, _ in outputs]
+    output_names = list(dict.fromkeys(declared))
+    order = [output_names.index(name) for name in declared]
     taken = {meta.name for meta in session.inputs_meta}
     plan = [(name, k, feeds.value_converter(types[k])) for k, name in enumerate(names) if name in taken]
     place = onnxruntime_api.device(*read_device(device))
     options = onnxruntime_api.quiet_run_options()
     waits = device != "cpu"
+    #: Of an output that is an input, ONNX Runtime gives the memory of the input itself.
+    passed = [k for k, name in enumerate(output_names) if name in names]
 
     def run(inputs: Sequence[RunValue]) -> list[RunValue]:
         try:
@@ -235,7 +253,10 @@ def bound_runner(
             if waits:
                 binding.synchronize_inputs()
             session.run_with_iobinding(binding, options)
-            return [cast(RunValue, OrtArray(each, device)) for each in onnxruntime_api.results_of(binding)]
+            results = [OrtArray(each, device) for each in onnxruntime_api.results_of(binding)]
+            for k in passed:
+                results[k] = copied(results[k], read_device(device))
+            return [cast(RunValue, results[k]) for k in order]
         except Exception as error:
             return recover(error, inputs)
 

@@ -109,6 +109,15 @@ _BY_ZERO = re.compile(r"integer (?:division|modulo) by zero", re.IGNORECASE)
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 
 
+_OTHER_SIZE = re.compile(r"output OrtValue provided for output '(?P<name>[^']*)' of node")
+
+
+def output_of_another_size(error: BaseException) -> str | None:
+    """The output that does not fit the memory that a caller gave for it; None for any other error."""
+    found = _OTHER_SIZE.search(_shortened(str(error)))
+    return None if found is None else found["name"]
+
+
 _MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\((?P<version>\d+)\)")
 
 

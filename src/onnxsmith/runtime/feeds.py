@@ -311,7 +311,7 @@ def value_converter(value_type: InputType) -> Callable[[Any], OrtValue]:
     if dtype is DType.STRING:
         return _text_value
     convert = input_converter(dtype)
-    return onnxruntime_api.value_of if convert is None else cast("Callable[[Any], OrtValue]", convert)
+    return onnxruntime_api.value_maker() if convert is None else cast("Callable[[Any], OrtValue]", convert)
 
 
 def _text_value(array: Array) -> OrtValue:

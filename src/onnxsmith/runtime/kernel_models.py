@@ -77,7 +77,12 @@ class KernelModel:
         """The outputs for inputs in the order of `input_names`."""
         values = {**self._constants, **dict(zip(self.input_names, inputs, strict=True))}
         self._line.run(values)
-        return [values[name] for name in self.output_names]
+        return [self._own(name, values[name]) for name in self.output_names]
+
+    def _own(self, name: str, value: RunValue) -> RunValue:
+        """An output; a copy where it is an input or a weight, which belong to others."""
+        is_shared = name in self.input_names or name in self._constants
+        return value.copy() if is_shared and isinstance(value, np.ndarray) else value
 
     def _constant(self, name: str) -> RunValue:
         graph = self._given.proto.graph

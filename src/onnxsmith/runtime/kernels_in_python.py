@@ -28,6 +28,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.rewriting.scopes import nodes_of_model, plain_domain
 from onnxsmith.graphs.run_values import RunValue, session_value
 from onnxsmith.runtime.failure import described_value
+from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.source import caller_span, traceback_span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.dtypes import DType
@@ -58,17 +59,34 @@ class Kernel:
         self, inputs: Sequence[RunValue], attributes: Mapping[str, Any], count: int | None
     ) -> list[RunValue]:
         """Its results; KernelError where their number is not `count`, or their types not those that it declares."""
-        given = self.function(*inputs, **{name: _as_stored(value) for name, value in attributes.items()})
+        passed = [self._passed(each) for each in inputs]
+        given = self.function(*passed, **{name: _as_stored(value) for name, value in attributes.items()})
         results = list(cast("Sequence[Any]", given)) if isinstance(given, tuple) else [given]
         if count is not None and len(results) != count:
             raise KernelError(
                 f"the kernel of {self.called} gives {len(results)} value{'s' * (len(results) != 1)}, "
                 f"and the operator has {count} output{'s' * (count != 1)}"
             )
-        values = [_value(self, each) for each in results]
+        values = [_apart(_value(self, each), passed) for each in results]
         for number, (value, kind) in enumerate(zip(values, self.declared, strict=False)):
             self.check(number, value, kind, "its annotation says")
         return values
+
+    def _passed(self, value: RunValue) -> RunValue:
+        """An input as the function gets it. It may not write there: others read the same array."""
+        if isinstance(value, DeviceArray):
+            if value.device != "cpu":
+                raise KernelError(
+                    f"the kernel of {self.called} takes arrays of numpy, and was given a tensor on {value.device}",
+                    help='x.to_device("cpu"), or using(kernels=False) runs the body of a function',
+                )
+            value = value.numpy()
+        if isinstance(value, list):
+            return [self._passed(each) for each in value]
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        return value
 
     def check(self, number: int, value: RunValue, kind: AnyValueType | None, who: str) -> None:
         """Raise KernelError where a result is certainly not of a type; `who` says where that stands."""
@@ -96,7 +114,8 @@ def kernel(operator: object, /) -> Callable[[FunctionT], FunctionT]:
 
     `operator` is `Opset("my.domain", 1).Name`, a script in a domain of its own, or the text `"my.domain::Name"`. The
     function takes the inputs as arrays by position, None for one that is left out, and the attributes by name. It
-    gives an array, or a tuple of them, as its annotation says if it has one. Where a function of a model has a kernel,
+    gives an array, or a tuple of them, as its annotation says if it has one. It may not write to an input: `x.copy()`
+    is a copy for that. Where a function of a model has a kernel,
     the kernel runs; `using(kernels=False)` runs the body. The kernel that is registered last counts.
 
     >>> import numpy as np
@@ -186,6 +205,11 @@ def kernels_in(model: onnx.ModelProto) -> frozenset[KernelKey]:
     return frozenset(used & kernels.keys())
 
 
+def has_bodies_of_kernels(model: onnx.ModelProto) -> bool:
+    """True if a function of the model has a kernel beside its body."""
+    return any(kernel_of(each.domain, each.name) is not None for each in model.functions)
+
+
 # -- what a kernel gives -----------------------------------------------------------------------------------
 
 
@@ -206,13 +230,52 @@ def _as_stored(value: Any) -> Any:
 
 def _value(kernel: Kernel, result: Any) -> RunValue:
     try:
-        return session_value(result)
+        value: RunValue = session_value(result)
     except Exception as error:  # of numpy, for what is no array
-        kind = cast("type[object]", type(result))
-        raise KernelError(
-            f"the kernel of {kernel.called} gives {described_type(kind)}, which is no array",
-            help="return an array, or a tuple of arrays",
-        ) from error
+        raise _no_array(kernel, result) from error
+    if isinstance(value, DeviceArray) and value.device == "cpu":
+        value = cast(RunValue, value.numpy())
+    if not (_is_sequence(result, value) if isinstance(value, list) else _is_tensor(value)):
+        raise _no_array(kernel, result)
+    return value
+
+
+def _no_array(kernel: Kernel, result: object) -> KernelError:
+    what = "None" if result is None else described_type(type(result))
+    if isinstance(result, np.ndarray):
+        what += f" of {cast('np.ndarray[Any, Any]', result).dtype}"
+    return KernelError(
+        f"the kernel of {kernel.called} gives {what}, which is no tensor",
+        help="return an array of numbers, truth values or text, or a tuple of arrays",
+    )
+
+
+def _is_tensor(value: object) -> bool:
+    if not isinstance(value, np.ndarray | np.generic):
+        return False
+    array: np.ndarray[Any, Any] = np.asarray(cast(Any, value))
+    if DType.from_numpy(array.dtype) is None:
+        return False
+    return not array.dtype.hasobject or all(isinstance(each, str | bytes) for each in array.flat)
+
+
+def _is_sequence(result: object, values: list[RunValue]) -> bool:
+    """True for a list of arrays. One of numbers is meant as an array, and which one nobody says."""
+    given = cast("list[object]", result)
+    return all(map(_is_tensor, values)) and not any(isinstance(each, int | float | list) for each in given)
+
+
+def _apart(value: RunValue, inputs: Sequence[RunValue]) -> RunValue:
+    """A result in memory of its own: a kernel may give an input, or a view of one."""
+    if isinstance(value, list):
+        return [_apart(each, inputs) for each in value]
+    if isinstance(value, np.ndarray):
+        for each in (
+            arrays for given in inputs for arrays in (given if isinstance(given, list) else [given])
+        ):
+            if isinstance(each, np.ndarray) and np.may_share_memory(value, each):
+                return value.copy()
+    return value
 
 
 def fits(value: RunValue, kind: AnyValueType) -> bool:

@@ -162,6 +162,11 @@ def _opened(
 def open_model(model: SessionModel, explained: Explanations) -> onnxruntime_api.Session:
     """ONNX Runtime's own session of a model, in the first form that it takes; NotRunnableError where there is none."""
     refuse_newer_opsets(model.proto)
+    if current().runtime != "onnxruntime":
+        raise NotRunnableError(
+            f"a session is ONNX Runtime's, and models run on the runtime {current().runtime!r} here",
+            help="call the model itself",
+        )
     if current().kernels and kernels_in(model.proto):
         raise _kernels_take_numpy()
     try:

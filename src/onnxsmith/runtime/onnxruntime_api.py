@@ -13,7 +13,7 @@ import importlib
 import mmap
 import os
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -413,7 +413,14 @@ def value_over(array: Array, dtype: DType) -> OrtValue:
 
 def value_of(array: Array) -> OrtValue:
     """An OrtValue of a numpy array whose dtype numpy itself has."""
-    return compiled().OrtValue.ortvalue_from_numpy(array, device("cpu"))
+    return value_maker()(array)
+
+
+@functools.cache
+def value_maker() -> Callable[[Array], OrtValue]:
+    """`value_of`, which a call of a few microseconds makes once for each array."""
+    make, place = compiled().OrtValue.ortvalue_from_numpy, device("cpu")
+    return lambda array: make(array, place)
 
 
 def empty_value(shape: Sequence[int], dtype: DType) -> OrtValue:

@@ -32,6 +32,7 @@ from onnxsmith.graphs.rewriting.scopes import (
     function_key,
     functions_of,
     functions_that_use,
+    names_around,
     nodes_of_model,
     operators_of,
     opset_versions,
@@ -68,12 +69,24 @@ def hand_over(model: SessionModel) -> HandedOver:
     folder = _common_folder([weight.part for _, weight in apart if weight.part is not None])
     proto = copied(model.proto)  # the graph alone: the weights are not in it
     values: dict[str, tuple[Array, OrtValue]] = {}
+    _drop_unread(proto.graph, {tensor.name for tensor, _ in apart})
     for tensor, weight in SessionModel(proto, model.weights).apart():
         if folder is not None and weight.part is not None:
             _refer(tensor, weight.part, folder)
         else:
             values[tensor.name] = _value(tensor, weight)
     return HandedOver(proto.SerializeToString(), values, folder)
+
+
+def _drop_unread(graph: onnx.GraphProto, names: Set[str]) -> None:
+    """Take out of a graph the weights that nothing reads: ONNX Runtime misses them when they are handed over."""
+    read = {each.name for each in graph.output}
+    for node in graph.node:
+        read.update(node.input, names_around(node))
+    unread = names - read
+    for position in reversed(range(len(graph.initializer)) if unread else ()):
+        if graph.initializer[position].name in unread:
+            del graph.initializer[position]
 
 
 def _common_folder(parts: Sequence[FilePart]) -> str | None:

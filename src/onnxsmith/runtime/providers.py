@@ -52,6 +52,12 @@ def _names(paragraph: str) -> frozenset[str]:
     return frozenset(paragraph.split())
 
 
+#: What people call devices elsewhere -> what to write here.
+_OF_A_MAKER = {
+    "gpu": "a GPU is 'cuda', 'rocm' or 'migraphx', 'dml' or 'coreml', by its maker and the system",
+    "mps": "a GPU of Apple's is providers='coreml'",
+    "metal": "a GPU of Apple's is providers='coreml'",
+}
 _PIP = "pip uninstall onnxruntime, then pip install"
 _ARENA = "device_id gpu_mem_limit arena_extend_strategy gpu_external_alloc gpu_external_free gpu_external_empty_cache"
 _STREAM = "do_copy_in_default_stream has_user_compute_stream user_compute_stream"
@@ -301,7 +307,7 @@ def provider_name(given: str) -> str:
     here = "available here: " + ", ".join(available)
     if entry is None:
         known = [*_BY_SHORT, *plug_ins.names(), *_BY_NAME, *available]
-        suggestion = did_you_mean(given, known)
+        suggestion = _OF_A_MAKER.get(given.lower()) or did_you_mean(given, known)
         raise AttributeValueError(
             f"there is no execution provider {given!r}", help=f"{suggestion} {here}" if suggestion else here
         )
@@ -343,7 +349,9 @@ def device_entry(device: str) -> tuple[ProviderEntry, int | None]:
     if entry is None:
         raise AttributeValueError(
             f"there is no device {device!r}",
-            help=did_you_mean(name, devices) or "devices are " + ", ".join(map(repr, devices)),
+            help=_OF_A_MAKER.get(name.lower())
+            or did_you_mean(name, devices)
+            or "devices are " + ", ".join(map(repr, devices)),
         )
     if not entry.is_device:
         raise AttributeValueError(

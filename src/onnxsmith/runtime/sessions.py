@@ -10,33 +10,35 @@ import copy
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from onnxsmith.core.call_cache import CallCache, are_arrays
 from onnxsmith.core.operands import is_static
-from onnxsmith.diagnostics import described_type, did_you_mean, hide_own_frames
+from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import (
-    AttributeTypeError,
     CallError,
     DeviceError,
     ModelInputError,
     OnnxsmithError,
+    OperatorFailedError,
     SessionInUseError,
     SessionStateError,
     boundary,
 )
-from onnxsmith.graphs import model_inputs, trained_parameters
+from onnxsmith.graphs import model_inputs
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_calls import form_of, gives_tensors, placed_form_of
-from onnxsmith.graphs.run_values import Array
+from onnxsmith.graphs.run_values import Array, Run, RunValue
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.device_arrays import OrtArray, copied, device_of, ort_array
 from onnxsmith.runtime.devices import CPU, check_there, read_device, settings_on
-from onnxsmith.runtime.feeds import NATIVE, value_converter
+from onnxsmith.runtime.failure import output_of_another_size
+from onnxsmith.runtime.feeds import NATIVE, from_value, runner_over, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
+from onnxsmith.runtime.session_pairs import checked_mapping, is_fixed, paired, requiring
 from onnxsmith.runtime.settings import Scope, current
 from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
@@ -47,8 +49,17 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 _MOST_SMALL = 1024
 #: How many forms of a call are known.
 _MOST_FORMS = 256
-#: How the output that follows an input is named: what in the name of the input stands for what in its own.
-_PAIRS = (("past_key_values", "present"), ("past", "present"), ("_in", "_out"))
+#: Inputs of at most so many bytes are copied into a buffer that is bound: to bind an array costs as much as 20 kB.
+_MOST_COPIED = 1 << 14
+
+
+class _Form(NamedTuple):
+    """The form of a call that was accepted: how its inputs get into the session."""
+
+    #: Bindings with inputs of this form, one for each set of the state; None where each call binds its arrays.
+    bindings: list[Binding] | None
+    #: The buffers that these read, and which inputs of a call they are for.
+    buffers: list[tuple[int, Array]]
 
 
 @boundary
@@ -121,12 +132,14 @@ class Session:
         model = model_of(model, "session")
         chosen = device or model._device or current().device  # pyright: ignore[reportPrivateUsage]  # as a call of the model does
         self._device = check_there(read_device(chosen))
+        first = checked_mapping("state", state)
+        model = requiring(model, first)
         self._model = model
         self._reuse = reuse
-        first = _checked_mapping("state", state)
-        self._pairs = _paired(model, first, _checked_mapping("pairs", pairs))
+        self._pairs = paired(model, first, checked_mapping("pairs", pairs))
         #: The inputs that calls give, and the outputs that they get.
         self._ports = tuple(each for each in model.inputs if each.name not in first)
+        self._names = tuple(each.name for each in self._ports)
         taken = set(self._pairs.values())
         self._outputs = [each.name for each in model.outputs if each.name not in taken]
         for port in (*model.inputs, *model.outputs):
@@ -147,10 +160,21 @@ class Session:
         self._tensor_place = onnxruntime_api.device(*self._device)
         #: Where outputs go that are given as arrays of numpy; a buffer that is used again stays on its device.
         self._array_place = self._tensor_place if reuse else onnxruntime_api.device(*CPU)
-        #: The forms of arguments that calls were accepted with.
-        self._known: CallCache[bool] = CallCache(_MOST_FORMS)
+        # What every run asks for, found once: a call costs a few microseconds.
+        self._tensor_device, self._array_device = str(self._device), str(self._device if reuse else CPU)
+        self._waits = self._device != CPU
+        self._options = onnxruntime_api.quiet_run_options()
         self._lock = threading.Lock()
         self._begin(first)
+        #: Runs without state of arrays on the CPU, where handing them over costs less than binding them.
+        self._plain: Run | None = None
+        if self._device == CPU and not first and not reuse:
+            self._plain = runner_over(
+                self._session, self._names, [each.type for each in self._ports], self._refuse
+            )
+
+    def _refuse(self, error: Exception, values: Sequence[Any]) -> list[RunValue]:
+        raise self._failed(values, error) from error
 
     # -- state ---------------------------------------------------------------------------------------------------
 
@@ -163,8 +187,14 @@ class Session:
                 values[name] = model_inputs.feed(ports[name], value)
             except ModelInputError as error:
                 raise SessionStateError(error.message, help=error.help) from None
+        #: Outputs that are inputs: ONNX Runtime gives the memory of the input itself, and fills no buffer.
+        passed = {each.name for each in self._model.inputs} & {each.name for each in self._model.outputs}
         # State whose size never changes alternates between two sets of buffers; of the rest each run makes new values.
-        fixed = [name for name in values if _is_fixed(ports[name].type, ports[self._pairs[name]].type)]
+        fixed = [
+            name
+            for name, output in self._pairs.items()
+            if output not in passed and is_fixed(ports[name].type, ports[output].type)
+        ]
         self._sets = [{name: copied(values[name], self._device).value for name in fixed} for _ in range(2)]
         self._moving = {
             name: copied(value, self._device).value for name, value in values.items() if name not in fixed
@@ -172,24 +202,42 @@ class Session:
         self._current = 0
         #: Buffers on the CPU of small results of fixed size, for each set of the state: results are copies of them.
         #: Results that other devices compute may be asked for there.
-        small = self._outputs if self._device == CPU else ()
+        small = [name for name in self._outputs if name not in passed] if self._device == CPU else []
         self._small: list[dict[str, OrtValue]] = [
             {name: made for name in small if (made := _buffer(ports[name].type)) is not None}
             for _ in range(2)
         ]
-        left = [name for name in self._outputs if name not in self._small[0]]
+        self._views = [
+            {name: cast(Array, each.numpy()) for name, each in those.items()} for those in self._small
+        ]
+        # A model may name an output twice; it is bound once.
+        left = [name for name in dict.fromkeys(self._outputs) if name not in self._small[0]]
         #: Outputs that are bound once, and written over by later runs: with another size that would be an error.
-        self._kept = [name for name in left if self._reuse and _is_fixed(ports[name].type, ports[name].type)]
+        self._kept = [
+            name
+            for name in left
+            if self._reuse and name not in passed and is_fixed(ports[name].type, ports[name].type)
+        ]
         #: The outputs that each run makes anew.
         self._anew = [name for name in left if name not in self._kept]
         self._bindings = [self._bound(old, 1 - old) for old in range(2)]
-        #: The outputs in the order of `get_outputs`, which is that of binding them.
+        # The outputs in the order of `get_outputs`, which is that of binding them.
         order = [*(self._pairs[name] for name in fixed), *self._small[0]]
         order += [*self._kept, *self._anew]
         order += [self._pairs[name] for name in self._moving]
-        #: Of these, the ones that are read after a run: all but what lies in buffers of ours.
-        held = {*self._small[0], *(self._pairs[name] for name in fixed)}
-        self._read = [(place, name) for place, name in enumerate(order) if name not in held]
+        places = {name: place for place, name in enumerate(order)}
+        #: For each result: its place among the outputs, or None for one in a buffer of ours; is it an input.
+        self._results = [
+            (name, None if name in self._small[0] else places[name], name in passed) for name in self._outputs
+        ]
+        #: The same for state that is a new value after each run, by the names of the inputs.
+        self._following = [
+            (name, places[self._pairs[name]], self._pairs[name] in passed) for name in self._moving
+        ]
+        #: The forms of arguments that calls were accepted with, whose bindings are of these buffers.
+        self._known: CallCache[_Form] = CallCache(_MOST_FORMS)
+        #: Whether the binding of a run is asked for results: else all are in buffers of ours.
+        self._reads = bool(self._following) or any(place is not None for _, place, _ in self._results)
 
     def _bound(self, old: int, new: int) -> Binding:
         """A binding whose state is read from one set and written to another."""
@@ -211,8 +259,9 @@ class Session:
         return {name: OrtArray(now[name], str(self._device)).numpy().copy() for name in self._pairs}
 
     @state.setter
+    @boundary
     def state(self, state: Mapping[str, Any]) -> None:
-        given = _checked_mapping("state", state)
+        given = checked_mapping("state", state)
         strange = next((each for each in given if each not in self._pairs), None)
         missing = next((each for each in self._pairs if each not in given), None)
         if strange is not None or missing is not None:
@@ -245,16 +294,18 @@ class Session:
         try:
             self._take()
             try:
-                if not kwargs:
-                    if are_arrays(map(type, args)):
-                        if self._known.find(tuple(map(form_of, args))):
-                            return self._run(args, wants_tensors=False)
-                    elif (arrays := arrays_behind(args)) is not None and self._known.find(
-                        tuple(map(placed_form_of, arrays))
-                    ):
-                        return self._run(arrays, wants_tensors=True)
-                values, wants_tensors = self._arrays(args, kwargs)
-                return self._run(values, wants_tensors=wants_tensors)
+                values = args if not kwargs else self._in_order(args, kwargs)
+                if values is not None:
+                    if are_arrays(map(type, values)):
+                        form = self._known.find(tuple(map(form_of, values)))
+                        if form is not None:
+                            return self._run(values, form, wants_tensors=False)
+                    elif (arrays := arrays_behind(values)) is not None:
+                        form = self._known.find(tuple(map(placed_form_of, arrays)))
+                        if form is not None:
+                            return self._run(arrays, form, wants_tensors=True)
+                feeds, wants_tensors = self._arrays(args, kwargs)
+                return self._run(feeds, _ANY, wants_tensors=wants_tensors)
             finally:
                 self._lock.release()
         except OnnxsmithError as error:
@@ -262,13 +313,30 @@ class Session:
             hide_own_frames(error)
             raise
 
+    def _in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """All arguments in the order of the inputs; None if they are not exactly these."""
+        try:
+            values = (*args, *(kwargs[name] for name in self._names[len(args) :]))
+        except KeyError:
+            return None
+        return values if len(args) + len(kwargs) == len(values) else None
+
     def _arrays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
         """The inputs of a call as arrays, in order, and whether tensors were given; refused where they do not fit."""
+        for each in self._model.optional_inputs:
+            if each.name in kwargs:
+                raise ModelInputError(
+                    f"input '{each.name}' has a default, which a session keeps",
+                    help="call the model itself, or give it to the session as state",
+                    culprit=each.name,
+                )
         given = model_inputs.by_name(self._ports, (), args, kwargs)
+        for name in self._names:
+            if given[name] is None and name in self._taken:
+                raise ModelInputError(f"input '{name}' is missing: it was given None", culprit=name)
         feeds = [model_inputs.feed(port, given[port.name]) for port in self._ports]
         conditions = self._model._conditions  # pyright: ignore[reportPrivateUsage]  # as a call of the model does
-        names = [each.name for each in self._ports]
-        model_inputs.check_sizes(self._ports, feeds, kwargs, names, conditions)
+        model_inputs.check_sizes(self._ports, feeds, kwargs, self._names, conditions)
         wants_tensors = any(map(gives_tensors, given.values()))
         found = device_of(feeds)
         if found not in (None, str(self._device)):
@@ -276,27 +344,53 @@ class Session:
                 f"the session is on the device {self._device}, and was given a tensor on {found}",
                 help=f'x.to_device("{self._device}")',
             )
-        if not kwargs:
-            self._learn(args, feeds)
+        values = self._in_order(args, kwargs)
+        if values is not None:
+            self._learn(values, feeds)
         return feeds, wants_tensors
 
     def _learn(self, args: tuple[Any, ...], feeds: Sequence[Any]) -> None:
         """Note the forms of the arguments of an accepted call, if they are inputs as they are."""
         if are_arrays(map(type, args)):
             if all(a is b for a, b in zip(args, feeds, strict=True)):
-                self._known.put(tuple(map(form_of, args)), True)
+                self._known.put(tuple(map(form_of, args)), self._form(feeds))
         elif (arrays := arrays_behind(args)) is not None and all(
             form_of(a) == form_of(b) and a.dtype.isnative for a, b in zip(arrays, feeds, strict=True)
         ):
-            self._known.put(tuple(map(placed_form_of, arrays)), True)
+            self._known.put(tuple(map(placed_form_of, arrays)), self._form(feeds))
 
-    def _run(self, values: Sequence[Any], *, wants_tensors: bool) -> Any:
-        binding = self._bindings[self._current]
-        small = self._small[self._current]
+    def _form(self, feeds: Sequence[Any]) -> _Form:
+        """How inputs of this form get into the session: small ones into buffers, where all results lie in some."""
+        given = [(position, name, feeds[position]) for position, name, _ in self._plan]
+        if self._reads or self._plain is not None or not all(_is_small(each) for _, _, each in given):
+            return _ANY
+        bindings, buffers = [self._bound(old, 1 - old) for old in range(2)], list[tuple[int, Array]]()
+        for position, name, array in given:
+            dtype = DType.from_numpy(array.dtype)
+            assert dtype is not None, "tensors have element types of ONNX"
+            value = onnxruntime_api.empty_value(array.shape, dtype)
+            for each in bindings:
+                each.bind_ortvalue_input(name, value)
+            buffers.append((position, cast(Array, value.numpy())))
+        return _Form(bindings, buffers)
+
+    def _run(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
+        if self._plain is None or (wants_tensors and any(isinstance(each, DeviceArray) for each in values)):
+            return self._run_bound(values, form, wants_tensors=wants_tensors)
+        outputs: list[Any] = self._plain(values)
+        if wants_tensors:
+            outputs = [EagerTensor(each) for each in outputs]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _run_bound(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
+        binding = (form.bindings or self._bindings)[self._current]
+        views = self._views[self._current]
         place = self._tensor_place if wants_tensors else self._array_place
         made: list[OrtValue] = []  # a value does not hold its memory, and these live as long as the run
         try:
-            for position, name, make in self._plan:
+            for position, buffer in form.buffers:
+                np.copyto(buffer, values[position])
+            for position, name, make in self._plan if form.bindings is None else ():
                 value = values[position]
                 made.append(ort_array(value).value if isinstance(value, DeviceArray) else make(value))
                 binding.bind_ortvalue_input(name, made[-1])
@@ -307,37 +401,44 @@ class Session:
                 if name in self._taken:
                     binding.bind_ortvalue_input(name, value)
                 binding.bind_output(self._pairs[name], self._tensor_place)
-            if self._device != CPU:
+            if self._waits:
                 binding.synchronize_inputs()
-            self._session.run_with_iobinding(binding, onnxruntime_api.quiet_run_options())
+            self._session.run_with_iobinding(binding, self._options)
         except Exception as error:
-            names = [each.name for each in self._ports]
-            raise run_error(names, values, error, self._model.explanations.find_node, None) from error
+            raise self._failed(values, error) from error
         self._current = 1 - self._current
-        if len(small) == len(self._outputs) and not self._moving:
-            kept = [self._copied(small[name], wants_tensors=wants_tensors) for name in self._outputs]
-        else:
-            values = onnxruntime_api.results_of(binding, [place for place, _ in self._read])
-            results = {name: value for (_, name), value in zip(self._read, values, strict=True)}
-            self._moving = {name: results[self._pairs[name]] for name in self._moving}
-            kept = [
-                self._copied(small[name], wants_tensors=wants_tensors)
-                if name in small
-                else self._result(results[name], wants_tensors=wants_tensors)
-                for name in self._outputs
-            ]
-        return kept[0] if len(kept) == 1 else tuple(kept) or None
+        found = binding.get_outputs() if self._reads else ()
+        if self._following:
+            self._moving = {
+                name: self._own(found[position], self._tensor_device) if is_input else found[position]
+                for name, position, is_input in self._following
+            }
+        there = self._tensor_device if wants_tensors else self._array_device
+        results: list[Any] = []
+        for name, position, is_input in self._results:
+            if position is None:
+                array = views[name].copy()
+                results.append(EagerTensor(array) if wants_tensors else array)
+            else:
+                value = self._own(found[position], there) if is_input else found[position]
+                results.append(_result(value, there, wants_tensors=wants_tensors))
+        return results[0] if len(results) == 1 else tuple(results) or None
 
-    def _result(self, value: OrtValue, *, wants_tensors: bool) -> Any:
-        array = OrtArray(value, str(self._device if wants_tensors or self._reuse else CPU))
-        if not wants_tensors:
-            return array.numpy()
-        return EagerTensor(array.numpy() if self._device == CPU else cast(Any, array))
+    def _own(self, value: OrtValue, device: str) -> OrtValue:
+        """A copy of a value that is an input: the memory may be the caller's."""
+        return copied(OrtArray(value, device), read_device(device)).value
 
-    def _copied(self, buffer: OrtValue, *, wants_tensors: bool) -> Any:
-        """A small result, copied out of its buffer on the CPU."""
-        array = cast(Array, buffer.numpy()).copy()
-        return EagerTensor(array) if wants_tensors else array
+    def _failed(self, values: Sequence[Any], error: Exception) -> OnnxsmithError:
+        """The error of a run that ended with `error`."""
+        name = output_of_another_size(error)
+        if name is not None:
+            declared = next(each.type for each in self._model.outputs if each.name == name)
+            return OperatorFailedError(
+                f"the output '{name}' is declared as {declared!r}, and has another size in this run",
+                help="a session makes room for what is declared: declare the size that changes by a name, "
+                "or call the model itself",
+            )
+        return run_error(self._names, values, error, self._model.explanations.find_node, None)
 
     @property
     def device(self) -> str:
@@ -360,69 +461,26 @@ class Session:
         )
 
 
-def _checked_mapping(name: str, value: object) -> dict[str, Any]:
-    if value is None:
-        return {}
-    strange = type(value) if not isinstance(value, Mapping) else None
-    if isinstance(value, Mapping):
-        keys = (type(each) for each in cast("Mapping[object, object]", value) if not isinstance(each, str))
-        strange = next(keys, None)
-    if strange is not None:
-        where = "from " if isinstance(value, Mapping) else ""
-        raise AttributeTypeError(
-            f"{name} is a mapping from names of inputs, not {where}{described_type(strange)}",
-            help='state={"h": array}' if name == "state" else 'pairs={"h": "h_after"}',
-            culprit=("attribute", name),
-        )
-    return dict(cast("Mapping[str, Any]", value))
+#: Of calls whose inputs are bound each time.
+_ANY = _Form(None, [])
 
 
-def _paired(model: Model, state: Mapping[str, Any], pairs: Mapping[str, str]) -> dict[str, str]:
-    """The output that follows each input of the state."""
-    inputs = [each.name for each in model.inputs]
-    outputs = [each.name for each in model.outputs]
-    metadata: Mapping[str, str] = cast(Any, model).metadata  # a capability, which checkers see in the stubs
-    noted = trained_parameters.read_state(metadata)
-    for name in (*state, *pairs):
-        if name not in inputs:
-            raise SessionStateError(
-                f"the model has no input '{name}' that could be state",
-                help=did_you_mean(name, inputs) or "its inputs are " + ", ".join(inputs),
-            )
-    for name in pairs:
-        if name not in state:
-            raise SessionStateError(
-                f"'{name}' has a pair and no first value", help=f'state={{"{name}": array}}'
-            )
-    found: dict[str, str] = {}
-    for name in state:
-        named = [f"{name}_next", *(name.replace(old, new) for old, new in _PAIRS if old in name)]
-        candidates = [pairs[name]] if name in pairs else [*filter(None, [noted.get(name)]), *named]
-        output = next((each for each in candidates if each in outputs), None)
-        if output is None:
-            raise SessionStateError(
-                f"no output of the model follows the state '{name}': there is no {' or '.join(map(repr, candidates))}",
-                help=f'its outputs are {", ".join(outputs)}: pairs={{"{name}": …}} says which one it is',
-            )
-        if output in found.values():
-            other = next(each for each in found if found[each] == output)
-            raise SessionStateError(f"the output '{output}' follows both '{other}' and '{name}'")
-        _check_pair(model, name, output)
-        found[name] = output
-    return found
+def _is_small(array: Any) -> bool:
+    """True for an array of numpy that is copied sooner than bound."""
+    return (
+        isinstance(array, np.ndarray)
+        and cast(Array, array).nbytes <= _MOST_COPIED
+        and DType.from_numpy(cast(Array, array).dtype) in NATIVE
+    )
 
 
-def _check_pair(model: Model, name: str, output: str) -> None:
-    types = {each.name: each.type for each in (*model.outputs, *model.inputs)}
-    old, new = types[name], next(each.type for each in model.outputs if each.name == output)
-    if not isinstance(old, TensorType) or not isinstance(new, TensorType):
-        return
-    is_other = None not in (old.dtype, new.dtype) and old.dtype is not new.dtype
-    if is_other or (old.shape is not None and new.shape is not None and len(old.shape) != len(new.shape)):
-        raise SessionStateError(
-            f"the state '{name}' is {old!r}, and the output '{output}' that follows it is {new!r}",
-            help="what a run gives has to be what the next one takes",
-        )
+def _result(value: OrtValue, device: str, *, wants_tensors: bool) -> Any:
+    """A result on a device as an array of numpy, or as a tensor that stays there."""
+    if device == "cpu":
+        array = from_value(value)
+        return EagerTensor(cast(Array, array)) if wants_tensors else array
+    array = OrtArray(value, device)
+    return EagerTensor(cast(Any, array)) if wants_tensors else array.numpy()
 
 
 def _buffer(kind: AnyValueType) -> OrtValue | None:
@@ -432,10 +490,3 @@ def _buffer(kind: AnyValueType) -> OrtValue | None:
     if kind.dtype not in NATIVE or not is_static(kind.shape) or math.prod(kind.shape) > _MOST_SMALL:
         return None
     return onnxruntime_api.empty_value(kind.shape, kind.dtype)
-
-
-def _is_fixed(old: AnyValueType, new: AnyValueType) -> bool:
-    """True if state and what follows it have one size in every run."""
-    if not isinstance(old, TensorType) or not isinstance(new, TensorType) or old.shape is None:
-        return False
-    return old.shape == new.shape and all(isinstance(each, int) for each in old.shape)

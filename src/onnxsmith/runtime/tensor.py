@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,6 +102,12 @@ class EagerTensor(Tensor):
         there = moved(cast(Any, self.array), wanted)
         return EagerTensor(there.numpy() if wanted == CPU else cast(Any, there))
 
+    def copied(self) -> EagerTensor:
+        """A copy on the same device."""
+        array: Any = self.array
+        is_there = isinstance(array, OrtArray)
+        return EagerTensor(cast(Any, copied(array, read_device(self.device))) if is_there else array.copy())
+
     def __dlpack__(
         self,
         *,
@@ -114,18 +121,11 @@ class EagerTensor(Tensor):
             raise BufferError(
                 f"the tensor is on the device {self.device}; x.to_device(…) copies it to another"
             )
-        array = self.array
-        if copy:
-            array = (
-                copied(cast(Any, array), read_device(self.device))
-                if isinstance(array, OrtArray)
-                else array.copy()
-            )
+        array = self.copied().array if copy else self.array
         return array.capsule() if isinstance(array, OrtArray) else capsule_of(array)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind, index = read_device(self.device)
-        return next(code for code, name in DEVICE_NAMES.items() if name == kind), index
+        return _code_of(self.device)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = np.asarray(self.array)  # on another device an error, which says so
@@ -179,6 +179,13 @@ class EagerTensor(Tensor):
     def __reduce__(self) -> tuple[Any, ...]:
         # Another process may have no such device: the elements travel, and are moved there by whoever wants that.
         return EagerTensor, (self.numpy(),)
+
+
+@functools.lru_cache(maxsize=64)
+def _code_of(device: str) -> tuple[int, int]:
+    """A device as dlpack has it: a number for its kind, and which of several."""
+    kind, index = read_device(device)
+    return next(code for code, name in DEVICE_NAMES.items() if name == kind), index
 
 
 def as_tensor(value: Any) -> Any:

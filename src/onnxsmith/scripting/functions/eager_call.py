@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -81,7 +81,21 @@ def run_eagerly(
         raise method_of_tensors(error) or error from None
     finally:
         ACTIVE.reset(token)
+    if active is None:
+        result = _apart(result, arguments.values())
     return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)
+
+
+def _apart(result: UserValue, arguments: Iterable[UserValue]) -> UserValue:
+    """The results of a script, with copies of arguments: these may be over the caller's memory."""
+    given = {id(each.array) for each in arguments if isinstance(each, EagerTensor)}
+
+    def apart(value: UserValue) -> UserValue:
+        if isinstance(value, EagerTensor):
+            return value.copied() if id(value.array) in given else value
+        return tuple(map(apart, cast("tuple[UserValue, ...]", value))) if type(value) is tuple else value
+
+    return apart(result)
 
 
 def _by_kernel(script: ScriptDefinition, kernel: Kernel, arguments: Mapping[str, UserValue]) -> UserValue:

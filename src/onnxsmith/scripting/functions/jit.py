@@ -14,6 +14,8 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_calls import gives_tensors
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.runtime.kernels_in_python import kernel_of
+from onnxsmith.runtime.settings import current
 from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.scripting.functions.eager_call import Input, attribute_argument, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
@@ -127,6 +129,8 @@ class Jit(Specialised[Model]):
     def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         if has_symbolic((*args, *kwargs.values())):  # where a graph is made, it is the script
             return cast("Callable[..., UserValue]", self.script)(*args, **kwargs)
+        if kernel_of(self.script.domain, self.script.name) is not None and current().kernels:
+            return cast("Callable[..., UserValue]", self.script)(*args, **kwargs)  # a call runs the kernel
         call = self._read(args, kwargs)
         key = (
             tuple((name, repr(kind)) for name, kind in call.types.items()),
