@@ -64,14 +64,19 @@ def layer_norm(
     return made._replace(result=result if bias is None else result + converted(bias, dtype))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def batch_norm(x: Tensor, weight: Tensor | None, bias: Tensor | None, epsilon: float) -> Normalised:
     """By the batch's own mean and variance for each channel, which come as vectors."""
     made = _spread(x, [0, *range(2, rank_of(x))], epsilon)
     dtype = dtype_of(made.result)
+    vectors = [op.Reshape(each, [-1]) for each in made[1:]]
     given = [None if each is None else converted(each, dtype) for each in (weight, bias)]
-    result = converted(scaled(made.result, *given), dtype_of(x))
-    return Normalised(result, *(op.Reshape(each, [-1]) for each in made[1:]))
+    if dtype is dtype_of(x) is DType.FLOAT and given[0] is not None and given[1] is not None:
+        # One pass over the batch, where the operators by themselves are three. The attribute is of single precision.
+        result = op.BatchNormalization(x, given[0], given[1], vectors[0], vectors[1], epsilon=epsilon)
+    else:
+        result = converted(scaled(made.result, *given), dtype_of(x))
+    return Normalised(result, *vectors)
 
 
 @algorithm(by_size=True)

@@ -183,10 +183,17 @@ class Replay:
         self.target.origin.set(origin, is_backward=self.is_backward)
         definition = operator.definition
         given = _contents(attributes)
+        rule = RULES.get((node.domain, node.op_type)) if any(active) else None
+        if rule is not None and rule.kept is not None:
+            step = Step(origin, definition, inputs, (), given, active)
+            kept = rule.kept(step)
+            if kept is not None:
+                step.outputs = self._named(node, kept, -1, frame)
+                self._add(step)
+                return
         spelled = self._operator(node)[1]
         keywords = {spelled.get(name, name): each for name, each in given.items()}
         if not definition.is_known or has_open_outputs(definition):
-            rule = RULES.get((node.domain, node.op_type)) if any(active) else None
             keywords["outputs"] = max(len(node.outputs), 1 if rule is None else rule.outputs)
         before = len(self.target.nodes)
         try:
@@ -221,8 +228,12 @@ class Replay:
         step = Step(origin, operator.definition, inputs, (), given, active)
         step.outputs = self._named(node, self._draws.results(node, step, key), -1, frame)
         if any(active):
-            self.steps.append(step)
-            self.active.update(made_value(each).record for each in step.outputs if is_real(each))
+            self._add(step)
+
+    def _add(self, step: Step) -> None:
+        """Enter a step whose results depend on what the gradient is taken with respect to."""
+        self.steps.append(step)
+        self.active.update(made_value(each).record for each in step.outputs if is_real(each))
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame

@@ -35,6 +35,9 @@ class GradientRule:
     outputs: int = 1
     #: For operators with graphs inside: records the call, and keeps what the rule needs.
     forward: Callable[[Any], tuple[Value, ...]] | None = None
+    #: For operators without graphs inside: records the call in a form that keeps in the step what the rule needs. Gives
+    #: None where the operator itself is recorded.
+    kept: Callable[[Any], tuple[Value, ...] | None] | None = None
     #: Which calls it is for, by inputs, attributes and the number of outputs; others go through ONNX's definition. Of
     #: an algorithm, which has no attributes, "form" is the name of the function.
     only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None = None
@@ -54,13 +57,14 @@ def rule(
     masks: bool = False,
     outputs: int = 1,
     forward: Callable[[Any], tuple[Value, ...]] | None = None,
+    kept: Callable[[Any], tuple[Value, ...] | None] | None = None,
     only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None = None,
 ) -> Callable[[F], F]:
     """Enter a function as the rule of these operators."""
 
     def enter(function: F) -> F:
         for name in names:
-            made = GradientRule(function, broadcasts, masks, outputs, forward, only)
+            made = GradientRule(function, broadcasts, masks, outputs, forward, kept, only)
             RULES.register((domain, name), made)
         return function
 

@@ -24,22 +24,30 @@ from onnxsmith.tracing.trace import trace
 
 #: Given the step, for its attributes, and its inputs (None where one is left out), the outputs.
 Definition: TypeAlias = "Callable[..., Tensor | Sequence[Tensor]]"
+#: Records a call in a form that keeps something in its step; None where the operator itself is recorded.
+Kept: TypeAlias = "Callable[[Step], tuple[Value, ...] | None]"
+#: The way back of such a call.
+Back: TypeAlias = "Callable[[Step, Sequence[Value | None]], Cotangents]"
 F = TypeVar("F", bound=Definition)
 
 
-def defined(*names: str) -> Callable[[F], F]:
+def defined(*names: str, kept: Kept | None = None, way_back: Back | None = None) -> Callable[[F], F]:
     """Enter a function as what these operators compute.
 
     It is called with the step and the operator's inputs, and returns its outputs. Of the step it may ask for attributes
     and for what inputs are known to hold, but not for inputs: those that it is given are others.
+
+    Calls that `kept` records in another form on the way forward are gone back over by `way_back`.
     """
 
     def enter(function: F) -> F:
         def back(step: Step, *gs: Value | None) -> Cotangents:
+            if step.kept is not None and way_back is not None:
+                return way_back(step, gs)
             return _through(function, step, gs)
 
         for name in names:
-            rule(name)(back)
+            rule(name, kept=kept)(back)
         return function
 
     return enter

@@ -161,6 +161,25 @@ def test_pooling_and_its_gradient(
         check(pool)
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_blocks_give_to_the_first_of_equal_elements_without_indices(size: int) -> None:
+    """Beside torch's, where elements of a block are equal; larger blocks and cut ones keep the indices."""
+    x = np.random.default_rng(0).integers(0, 3, (2, 3, 4 * size, 2 * size)).astype(np.float32)
+
+    def loss(x: Any) -> Any:
+        return (opset21.MaxPool(x, kernel_shape=[size, size], strides=[size, size]) ** 3.0).sum()
+
+    made = trace(loss, FLOAT[x.shape], input_names=["x"]).gradient(wrt=["x"])
+    pools = [each for each in made.ir.graph if each.op_type == "MaxPool"]
+    assert [len(each.outputs) for each in pools] == [1]
+    tensor = torch.tensor(x, requires_grad=True)
+    (F.max_pool2d(tensor, size) ** 3).sum().backward()
+    assert tensor.grad is not None
+    np.testing.assert_array_equal(made(x)[1], tensor.grad.numpy())
+    cut = trace(loss, FLOAT[2, 3, 4 * size + 1, 2 * size], input_names=["x"]).gradient(wrt=["x"])
+    assert "ScatterND" in [each.op_type for each in cut.ir.graph]
+
+
 def check(pool: Pool) -> None:
     """Value, shape and gradient of one call."""
     numbers = np.random.default_rng(3)

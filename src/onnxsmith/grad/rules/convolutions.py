@@ -1,13 +1,15 @@
-"""Convolutions. The input's cotangent is a transposed convolution; the weight's has four forms, which were measured.
+"""Convolutions. The input's cotangent is a transposed convolution; the weight's has five forms, which were measured.
 
 Windows of one element are a batched product. Few channels are a convolution with the cotangent as its weights, and so
-are groups. All else is a product of matrices for each place of the window. It takes all images at once where they are
-small beside the number of their channels, and one image after the other where they are not.
+are groups; groups of one channel are a sum for each place of the window. All else is a product of matrices for each
+place of the window. It takes all images at once where they are small beside the number of their channels, and one image
+after the other where they are not.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,14 +18,17 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.broadcasting import as_type_of
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.steps import Cotangents, Step, shape_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.windows import Window, kernel_of, static, window_of
+from onnxsmith.types.dtypes import DType
 
 #: Up to as many channels of the input a convolution by the cotangent is the fastest way to that of the weights.
 _FEW_CHANNELS = 4
 #: A window of more places is gone over by a convolution, too: each place costs three nodes.
 _MOST_PLACES = 64
+#: A window of more places, of one channel, is gone over by a convolution: each place costs two passes over the image.
+_MOST_SUMS = 25
 
 
 def _kernel(step: Step) -> tuple[int, ...]:
@@ -94,11 +99,28 @@ def weight_cotangent(x: Tensor, g: Tensor, window: Window, group: int, weight: T
     """The cotangent of a convolution's weights, from `x` to `g`."""
     if all(each == 1 for each in window.kernel) and group == 1:
         made = _of_single_elements(x, g, window)
+    elif _is_depthwise(x, g, window, group):
+        made = by_sums(x, g, window)
     elif group > 1 or _has_few_channels(x) or math.prod(window.kernel) > _MOST_PLACES:
         made = by_convolution(x, g, window, group)
     else:
         made = by_products(x, g, window, at_once=_are_small(x, g))
     return as_type_of(made, weight)
+
+
+def _is_depthwise(x: Tensor, g: Tensor, window: Window, group: int) -> bool:
+    """True if each channel has a window of its own, whose elements `by_sums` reads in whole rows."""
+    if group == 1 or size_of(x, 1) != group or size_of(g, 1) != group:
+        return False
+    if math.prod(window.kernel) > _MOST_SUMS:
+        return False
+    return all(each == 1 for each in window.strides) or _is_in_blocks(x, window)
+
+
+def _is_in_blocks(x: Tensor, window: Window) -> bool:
+    """True if the elements that a stride lies apart can be brought beside each other by `SpaceToDepth`."""
+    is_square = window.rank == 2 and len(set(window.strides)) == 1 and set(window.dilations) == {1}
+    return is_square and window.is_static and dtype_of(x) in (DType.FLOAT, DType.DOUBLE)
 
 
 def _has_few_channels(x: Tensor) -> bool:
@@ -145,6 +167,40 @@ def by_convolution(x: Tensor, g: Tensor, window: Window, group: int = 1) -> Tens
     kernels = op.Transpose(g, perm=[1, 0, *rest])
     made = op.Conv(images, kernels, strides=window.dilations, dilations=window.strides, group=group)
     return op.Transpose(made, perm=[1, 0, *rest])
+
+
+def by_sums(x: Tensor, g: Tensor, window: Window) -> Tensor:
+    """For each place of the window, the sum over all windows of the cotangent times what stands there.
+
+    With a stride, each element of a block of that size goes into a channel of its own first, so that what stands at
+    one place of all windows is a part of a channel, and not every other element of it.
+    """
+    outputs: list[Size] = sizes_of(g)[2:]
+    if all(each == 1 for each in window.strides):
+        padded = window.padded(x)
+        picked = [window.picked(padded, each, 2, outputs) for each in window.offsets()]
+    else:
+        picked = _picked_from_blocks(x, window, outputs)
+    axes = np.array([0, *range(2, window.rank + 2)])
+    sums = [op.Unsqueeze(op.ReduceSum(each * g, axes, keepdims=0), [1]) for each in picked]
+    return op.Reshape(op.Concat(*sums, axis=1), int64s([size_of(g, 1), 1, *window.kernel]))
+
+
+def _picked_from_blocks(x: Tensor, window: Window, outputs: list[Size]) -> list[Tensor]:
+    """The elements at each place of all windows, for one stride in two dimensions."""
+    stride, channels = window.strides[0], size_of(x, 1)
+    behind: list[Size] = []
+    for size, before, after in zip(sizes_of(x)[2:], window.before, window.behind, strict=True):
+        behind.append(after + -(size + before + after) % stride)
+    whole = replace(window, behind=tuple(behind))
+    blocks = op.SpaceToDepth(whole.padded(x), blocksize=stride)
+    found: list[Tensor] = []
+    for row, column in window.offsets():
+        first = channels * (row % stride * stride + column % stride)
+        starts: list[Size] = [first, row // stride, column // stride]
+        ends = [first + channels, row // stride + outputs[0], column // stride + outputs[1]]
+        found.append(op.Slice(blocks, int64s(starts), int64s(ends), np.arange(1, 4)))
+    return found
 
 
 def by_products(x: Tensor, g: Tensor, window: Window, *, at_once: bool) -> Tensor:

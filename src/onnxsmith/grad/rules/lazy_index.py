@@ -122,6 +122,7 @@ RULES: dict[tuple[str | int, ...], str] = {
     ("onnxsmith.grad", "custom"): "marks",
     ("onnxsmith.grad", "checkpoint"): "marks",
     ("", "BatchNormalization"): "normalisation",
+    ("onnxsmith.algorithms", "batch_norm"): "normalisation",
     ("", "InstanceNormalization"): "normalisation",
     ("", "LayerNormalization"): "normalisation",
     ("", "RMSNormalization"): "normalisation",

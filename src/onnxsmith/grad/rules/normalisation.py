@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Array
+from onnxsmith.core.value import Array, Value
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.steps import Cotangents, Step
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.windows import sum_of
+from onnxsmith.types.dtypes import DType
 
 
 def _by_channel(vector: Tensor, rank: int) -> Tensor:
@@ -80,6 +84,57 @@ def _in_training(step: Step, g: Tensor | None, running: tuple[Tensor | None, ...
         None if of_mean is None else of_mean * momentum,
         None if of_variance is None else of_variance * momentum,
     )
+
+
+def _is_single_or_double(
+    inputs: Sequence[Value | None], attributes: Mapping[str, object], outputs: int
+) -> bool:
+    """True if a batch is normalised in its own element type, with weight and bias."""
+    return len(inputs) == 3 and all(
+        each is not None and dtype_of(each) in (DType.FLOAT, DType.DOUBLE) for each in inputs
+    )
+
+
+@rule("batch_norm", domain=ALGORITHMS, only=_is_single_or_double)
+def by_batch(step: Step, g: Tensor | None, *of_statistics: Tensor | None) -> Cotangents:
+    """In few passes over the batch: two sums, one product, and a normalisation by other numbers for each channel."""
+    x, weight = step.input(0), step.input(1)
+    rank, inverse = step.rank(), step.output(3)
+    axes = np.array([0, *range(2, rank)])
+    mean = op.ReduceMean(x, axes, keepdims=1)  # as the function makes it, so that one of the two is left
+    centred = x - mean
+    count = op.Cast(op.Size(x), to=x.dtype) / op.Cast(op.Size(weight), to=x.dtype)
+    shift = scale = None
+    if g is not None:
+        total, along = _over_images(g, rank), _over_images(g * centred, rank)
+        shift = -(weight * inverse * total / count)
+        scale = -(weight * inverse * inverse * inverse * along / count)
+    of_mean, of_variance, of_inverse = (*of_statistics, None, None, None)[:3]
+    if of_mean is not None:
+        shift = _sum(shift, of_mean / count)
+    if of_variance is not None:
+        scale = _sum(scale, of_variance * 2.0 / count)
+    if of_inverse is not None:
+        scale = _sum(scale, -(of_inverse * inverse * inverse * inverse / count))
+
+    def of_input() -> Tensor:
+        parts = [] if g is None else [g * _by_channel(weight * inverse, rank)]
+        if scale is not None and shift is not None:
+            one = filled_like(inverse, 1.0)
+            parts.append(op.BatchNormalization(x, scale, shift, op.Reshape(mean, [-1]), one, epsilon=0.0))
+        elif scale is not None:
+            parts.append(centred * _by_channel(scale, rank))
+        elif shift is not None:
+            parts.append(op.Expand(_by_channel(shift, rank), op.Shape(x)))
+        return sum_of(parts)
+
+    if g is None:
+        return of_input, None, None
+    return of_input, lambda: along * inverse, lambda: total
+
+
+def _sum(one: Tensor | None, two: Tensor) -> Tensor:
+    return two if one is None else one + two
 
 
 @rule("InstanceNormalization")

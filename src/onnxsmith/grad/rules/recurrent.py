@@ -8,9 +8,12 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.algorithms.values import size_of
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
 from onnxsmith.grad.operators import op, several
-from onnxsmith.grad.steps import Step
+from onnxsmith.grad.rules import recurrent_tapes as tapes
+from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.through import defined
 
 #: A function of one number.
@@ -183,9 +186,84 @@ def _of_directions(
     return layer.results(found)
 
 
-@defined("RNN")
+# -- the usual form of a layer -------------------------------------------------------------------------------------
+
+
+def _is_usual(step: Step, defaults: Sequence[str]) -> bool:
+    """True if a layer has neither lengths, clipping nor peepholes, and a tape knows its activations."""
+    has_more = step.has(4) or step.has(7) or step.attribute("clip") is not None
+    if has_more or step.integer("input_forget"):
+        return False
+    if step.name == "GRU" and not step.integer("linear_before_reset"):
+        return False
+    names = _activations(step, defaults)
+    if step.name == "RNN":
+        return len(set(names)) == 1 and names[0] in ("tanh", "relu")
+    return names == [each.lower() for each in defaults] * (len(names) // len(defaults))
+
+
+def _activations(step: Step, defaults: Sequence[str]) -> list[str]:
+    """Their names, for each direction."""
+    named = cast("Sequence[str | bytes] | None", step.attributes.get("activations"))
+    return [*map(str.lower, defaults)] if named is None else [_text(each).lower() for each in named]
+
+
+def _keeping(defaults: Sequence[str]) -> Callable[[Step], tuple[Value, ...] | None]:
+    """Records layers in their usual form so that they keep their gates."""
+
+    def record(step: Step) -> tuple[Value, ...] | None:
+        hidden = size_of(step.input(2), 2)
+        if not _is_usual(step, defaults) or not isinstance(hidden, int):
+            return None
+        present = [step.optional(k) for k in range(8)]
+        layer = _layer(step, present, defaults)
+        initial = present[5:7] if step.name == "LSTM" else present[5:6]
+        directions: list[tapes.Direction] = []
+        for k in range(len(layer.activations)):
+            weight, recurrence = (layer.direction(each, k) for each in (layer.weight, layer.recurrence))
+            states = tuple(layer.initial(each, k) for each in initial)
+            is_reverse = int(step.text("direction", "forward") == "reverse" or k == 1)
+            directions.append(
+                tapes.Direction(layer.x, weight, recurrence, layer.biases(k), states, is_reverse, hidden)
+            )
+        ways = [_FORWARDS[step.name](at, step) for at in directions]
+        step.kept = tapes.Tape(tuple(directions), tuple(ways))
+        return tuple(layer.results([(*way.last, way.rows) for way in ways]))
+
+    return record
+
+
+def _function_of(step: Step) -> str:
+    return _activations(step, ["Tanh"])[0]
+
+
+_FORWARDS: dict[str, Callable[[tapes.Direction, Step], tapes.Way]] = {
+    "LSTM": lambda at, step: tapes.lstm(at),
+    "GRU": lambda at, step: tapes.gru(at),
+    "RNN": lambda at, step: tapes.rnn(at, _function_of(step)),
+}
+_BACKWARDS: dict[str, Callable[[tapes.Direction, tapes.Way, tapes.Seeds, Step], tapes.Slopes]] = {
+    "LSTM": lambda at, way, seeds, step: tapes.lstm_back(at, way, seeds),
+    "GRU": lambda at, way, seeds, step: tapes.gru_back(at, way, seeds),
+    "RNN": lambda at, way, seeds, step: tapes.rnn_back(at, way, seeds, _function_of(step)),
+}
+
+
+def _over_tape(step: Step, gs: Sequence[Value | None]) -> Cotangents:
+    """The way back of a layer that has kept its gates."""
+    tape, back = step.kept, _BACKWARDS[step.name]
+    assert isinstance(tape, tapes.Tape)  # who records layers keeps it
+    return tapes.cotangents(step, tape, gs, lambda at, way, seeds: back(at, way, seeds, step))
+
+
+# -- layers as what they compute -----------------------------------------------------------------------------------
+
+_OF_RNN, _OF_GRU, _OF_LSTM = ["Tanh"], ["Sigmoid", "Tanh"], ["Sigmoid", "Tanh", "Tanh"]
+
+
+@defined("RNN", kept=_keeping(_OF_RNN), way_back=_over_tape)
 def plain(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
-    layer = _layer(step, inputs, ["Tanh"])
+    layer = _layer(step, inputs, _OF_RNN)
 
     def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
         (f,) = layer.activations[k]
@@ -194,9 +272,9 @@ def plain(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
     return _of_directions(layer, inputs[5:6], make)
 
 
-@defined("GRU")
+@defined("GRU", kept=_keeping(_OF_GRU), way_back=_over_tape)
 def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
-    layer = _layer(step, inputs, ["Sigmoid", "Tanh"])
+    layer = _layer(step, inputs, _OF_GRU)
 
     def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
         f, g = layer.activations[k]
@@ -221,9 +299,9 @@ def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
     return _of_directions(layer, inputs[5:6], make)
 
 
-@defined("LSTM")
+@defined("LSTM", kept=_keeping(_OF_LSTM), way_back=_over_tape)
 def with_memory(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
-    layer = _layer(step, inputs, ["Sigmoid", "Tanh", "Tanh"])
+    layer = _layer(step, inputs, _OF_LSTM)
 
     def make(k: int, recurrence: Tensor, of_state: Tensor | None) -> Cell:
         f, g, h = layer.activations[k]
