@@ -101,6 +101,6 @@ def measured(name: str, metric: Metric, predictions: Sequence[Array], target: Ar
         return float(value)
     except (TypeError, ValueError):
         raise MetricError(
-            f"the metric '{name}' gives {described_type(cast(type, type(value)))}, and a metric is one number",
+            f"the metric '{name}' gives {described_type(cast(object, value).__class__)}, and a metric is one number",
             help="return a float: float(np.mean(…))",
         ) from None
