@@ -300,7 +300,7 @@ def _in_order(piece: Any, inputs: Sequence[str]) -> dict[str, Any]:
     if isinstance(piece, list | tuple) and len(cast("Sequence[Any]", piece)) == len(inputs):
         return dict(zip(inputs, cast("Sequence[Any]", piece), strict=True))
     raise TrainingDataError(
-        f"the model has {len(inputs)} inputs, and the data is {described_type(cast(type, type(piece)))}",
+        f"the model has {len(inputs)} inputs, and the data is {described_type(cast(object, piece).__class__)}",
         help="give a dict of arrays by name: {" + ", ".join(f"{each!r}: …" for each in inputs) + "}",
     )
 

@@ -441,4 +441,7 @@ def _plan(objective: Objective, step: Model) -> BatchPlan:
     classes, ignored = (None, None)
     if has_target and isinstance(kind, TensorType) and not isinstance(objective.loss, str):
         classes, ignored = classes_of(objective.loss, kind)
-    return BatchPlan(found, len(objective.model_inputs), has_target, objective.is_weighted, classes, ignored)
+    first = cast(TensorType, found[0].type).shape
+    rows = first[0] if first and isinstance(first[0], int) else None
+    count = len(objective.model_inputs)
+    return BatchPlan(found, count, has_target, objective.is_weighted, classes, ignored, rows)
