@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import ModelInputError, TrainingDataError
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import model_inputs
 from onnxsmith.graphs.batches import Batches, GivenRows
 from onnxsmith.graphs.model_inputs import Port
@@ -162,15 +163,15 @@ class StreamFeed:
             yield [np.asarray(each) for each in found]
 
 
-def _is_file(data: object) -> bool:
+def _is_file(data: Given) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
-def _is_loader(data: object) -> bool:
+def _is_loader(data: Given) -> bool:
     return hasattr(data, "batch_sampler") or hasattr(data, "batch_size")
 
 
-def _is_maker(data: object) -> bool:
+def _is_maker(data: Given) -> bool:
     """True for a function that makes batches anew."""
     return callable(data) and not any(hasattr(data, each) for each in ("__array__", "__len__", "__iter__"))
 
