@@ -252,11 +252,19 @@ class Session:
             binding.bind_output(name, self._array_place)
         return binding
 
+    def _arrays_now(self) -> dict[str, OrtArray]:
+        now = {**self._sets[self._current], **self._moving}
+        return {name: OrtArray(now[name], str(self._device)) for name in self._pairs}
+
+    def _step_back(self) -> None:
+        if self._moving:
+            raise SessionStateError("of state whose size changes only the last is there")
+        self._current = 1 - self._current
+
     @property
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
         """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
-        now = {**self._sets[self._current], **self._moving}
-        return {name: OrtArray(now[name], str(self._device)).numpy().copy() for name in self._pairs}
+        return {name: each.numpy().copy() for name, each in self._arrays_now().items()}
 
     @state.setter
     @boundary
@@ -490,3 +498,16 @@ def _buffer(kind: AnyValueType) -> OrtValue | None:
     if kind.dtype not in NATIVE or not is_static(kind.shape) or math.prod(kind.shape) > _MOST_SMALL:
         return None
     return onnxruntime_api.empty_value(kind.shape, kind.dtype)
+
+
+# -- for training --------------------------------------------------------------------------------------------------
+
+
+def arrays_on_device(session: Session) -> dict[str, OrtArray]:
+    """The state of a session as it lies on the device, not copied: the next call but one writes over it."""
+    return session._arrays_now()  # pyright: ignore[reportPrivateUsage]  # of this module
+
+
+def step_back(session: Session) -> None:
+    """Take the state of before the last call of a session again, where its size never changes."""
+    session._step_back()  # pyright: ignore[reportPrivateUsage]  # of this module
