@@ -268,7 +268,9 @@ class Objective:
         data = self.data
         kinds = [*data.values(), *(each.type for each in free.inputs[len(self.model_inputs) :])]
         names = [*data, *buffers, *self.names]
-        given = self.predictions if gives_predictions else list(self.state.values())
+        # The loss comes first already where it is an output of the model.
+        others = [each for each in self.predictions if each != self.loss]
+        given = others if gives_predictions else list(self.state.values())
 
         def compute(*tensors: Tensor) -> Any:
             held = dict(zip(names, tensors, strict=True))
@@ -287,7 +289,7 @@ class Objective:
             compute,
             *kinds,
             input_names=names,
-            output_names=["loss", *(self.predictions if gives_predictions else after)],
+            output_names=["loss", *(others if gives_predictions else after)],
             opset_version=self.opset,
             name="training_step",
         )
