@@ -128,6 +128,12 @@ CASES: dict[str, tuple[Callable[[], Package], dict[str, float]]] = {
 }
 
 
+@functools.cache
+def package_named(name: str) -> tuple[Package, dict[str, float]]:
+    make, rates = CASES[name]
+    return make(), rates
+
+
 def batches(package: Package) -> list[dict[str, Array]]:
     """Twenty batches of what a step takes."""
     generator = np.random.default_rng(1)
@@ -187,8 +193,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     """The results of all packages in one fresh process, and the folder of their folders."""
     top = tmp_path_factory.mktemp("packages")
     folders: list[Path] = []
-    for name, (make, rates) in CASES.items():
-        package = make()
+    for name in CASES:
+        package, rates = package_named(name)
         folders.append(package.write(top / name, "python"))
         given = batches(package)
         np.savez(folders[-1] / "data.npz", **{each: np.stack([one[each] for one in given]) for each in given[0]})
@@ -201,8 +207,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
 
 @pytest.mark.parametrize("name", CASES)
 def test_losses_with_onnxruntime_and_numpy_alone(name: str, alone: tuple[dict[str, Any], Path]) -> None:
-    make, rates = CASES[name]
-    package = make()
+    package, rates = package_named(name)
     found, top = alone
     losses_there, evaluated, predicted = found[name]
     losses_here, state = trained_here(package, rates)
@@ -284,8 +289,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.mark.parametrize("name", CASES)
 def test_losses_in_a_browser(name: str, site: tuple[Path, str], chromium: Any) -> None:
-    make, rates = CASES[name]
-    package = make()
+    package, rates = package_named(name)
     top, address = site
     place = name.replace(" ", "-")
     folder = package.write(top / place, "web")

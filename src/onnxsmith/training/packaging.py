@@ -7,6 +7,7 @@ back; `Trainer.package` and `generate_artifacts` say what goes into one.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import math
@@ -39,7 +40,7 @@ from onnxsmith.graphs.temporary_files import is_temporary
 from onnxsmith.passes import optimize
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.source import caller_span
-from onnxsmith.training.step import Objective, initial_state, step_of
+from onnxsmith.training.step import Objective, in_new_opset, initial_state, step_of
 from onnxsmith.training.updates import Updates
 from onnxsmith.training.weights import with_inputs
 from onnxsmith.types.dtypes import DType
@@ -55,7 +56,7 @@ _LOOPS: dict[str, dict[str, str]] = {
 }
 _PLAN, _STATE = "training.json", "state.bin"
 _FORMAT, _VERSION = "onnxsmith training package", 1
-#: Behind the state in its file: the number of steps so far.
+#: Behind the state in its file: the number of steps that the loop has made.
 _COUNT_BYTES = 8
 
 
@@ -69,8 +70,6 @@ class Package:
     state: Mapping[str, Array]
     #: The rates of steps, by the input that takes them; the last one stays. None is for rates that each step is given.
     rates: Mapping[str, Sequence[float] | None]
-    #: The number of steps so far.
-    count: int = 0
 
     def write(self, folder: object, kind: object, *, prefix: str = "", is_shared: bool = False) -> Path:
         """Write the package and return its folder; with `is_shared` that may hold other files, too."""
@@ -98,7 +97,7 @@ class Package:
         models = {"training_step": self.step, "evaluation": self.evaluation, "inference": self.inference}
         parts = {key: (f"{prefix}{key}.onnx", _bytes_of(model, key)) for key, model in models.items()}
         arrays = b"".join(each.tobytes() for each in state.values())
-        parts["state"] = (prefix + _STATE, arrays + self.count.to_bytes(_COUNT_BYTES, "little"))
+        parts["state"] = (prefix + _STATE, arrays + bytes(_COUNT_BYTES))
         ports = {each.name: each for each in self.step.inputs}
         plan = {
             "format": _FORMAT,
@@ -126,24 +125,46 @@ def package_of(
     skips: bool = False,
     step: Model | None = None,
     state: Mapping[str, Array] | None = None,
-    steps: int | None = None,
-    count: int = 0,
+    rates: Mapping[str, Sequence[float] | None] | None = None,
+    inference: Model | None = None,
 ) -> Package:
     """A package of what is minimised and how; of a step and state that are given, or of those at the beginning.
 
-    `steps` is the number of steps whose rates are written, where these follow a schedule.
+    `inference` is the model as it predicts, where it is another one in training; its weights have the same names.
     """
     made = step_of(objective, updates, skips=skips) if step is None else step
     first = initial_state(objective.model, made) if state is None else state
     trained = objective.with_weights([each for each in objective.names if each in first])
+    if inference is not None:
+        trained = _predicting(trained, inference, first)
     return Package(
         made,
         optimize(trained.loss_model(gives_predictions=True), opset="keep"),
         optimize(_inference(trained), opset="keep"),
         first,
-        _rates(updates, steps),
-        count,
+        dict.fromkeys(updates.rates.values()) if rates is None else rates,
     )
+
+
+def _predicting(objective: Objective, model: Model, state: Mapping[str, Array]) -> Objective:
+    """The same loss of a model that is in evaluation: it reads running statistics, and writes to none."""
+    there = model.ir.graph.initializers
+    missing = next((each for each in objective.names if each not in there), None)
+    if missing is not None:
+        raise CallError(
+            f"the model for inference has no weight '{missing}', which is trained",
+            help="export the module in evaluation with the names of its weights: "
+            "onnxsmith.torch.export(module.eval(), …, optimize=False)",
+        )
+    names = [each.name for each in model.inputs], [each.name for each in model.outputs]
+    if names != (objective.model_inputs, objective.predictions):
+        raise CallError(
+            f"the model for inference takes {', '.join(names[0])} and gives {', '.join(names[1])}; the model that is "
+            f"trained takes {', '.join(objective.model_inputs)} and gives {', '.join(objective.predictions)}",
+            help="model.rename({…}) gives inputs and outputs other names",
+        )
+    held = [each for each in state if each in there]
+    return dataclasses.replace(objective, model=in_new_opset(model), names=held, state={})
 
 
 def _inference(objective: Objective) -> Model:

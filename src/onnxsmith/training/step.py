@@ -204,7 +204,7 @@ class Objective:
                 help="penalty=losses.elastic_penalty(l2=1e-4)",
                 culprit="penalty",
             )
-        given = _in_new_opset(model)
+        given = in_new_opset(model)
         names = trained_weights(given.ir, weights, freeze)
         if penalty is not None and not takes(penalty, len(names)):
             raise LossError(
@@ -322,7 +322,7 @@ def _is_weighted(loss: Loss, outputs: int) -> bool:
     return is_weighted(cast("Callable[..., Any]", loss), outputs)
 
 
-def _in_new_opset(model: Model) -> Model:
+def in_new_opset(model: Model) -> Model:
     """The model in an opset that gradients are written in."""
     imports = model.opset_imports
     version = imports.get("", imports.get("ai.onnx", _OLDEST_OPSET))
