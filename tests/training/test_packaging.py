@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import torch
 from torch import nn
 
 import onnxsmith.torch
-from onnxsmith import DOUBLE, FLOAT, INT64, STRING, Model, trace
+from onnxsmith import DOUBLE, FLOAT, INT64, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith.core.value import Array
 from onnxsmith.errors import (
@@ -31,11 +32,8 @@ from onnxsmith.errors import (
     ModelWriteError,
     UnreadableModelError,
 )
-from onnxsmith.training import losses, schedules
-from onnxsmith.training.optimizers import Optimizer, adam, adamw, sgd
-from onnxsmith.training.packaging import Package, load_state, package_of
-from onnxsmith.training.step import Objective
-from onnxsmith.training.updates import read_updates
+from onnxsmith.training import Trainer, adam, adamw, load_state, schedules, sgd
+from onnxsmith.training.packaging import planned_rates
 
 STEPS = 20
 FILES = {
@@ -73,71 +71,73 @@ def with_loss_inside() -> Model:
     )
 
 
-def of_torch() -> Model:
-    """A network with running statistics, exported in training."""
+def of_torch(*, is_training: bool = True) -> Model:
+    """A network with running statistics."""
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3))
+    network.train(is_training).training = True  # the exporter keeps all weights of a module in training
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which says that the module is in training
         return onnxsmith.torch.export(
-            network.train(),
+            network,
             (torch.zeros(8, 4),),
             dynamic_shapes=({0: torch.export.Dim("N")},),
             input_names=["x"],
-            keep_mutations=True,
+            keep_mutations=is_training,
         )
 
 
-def _of(
-    model: Model,
-    loss: Any,
-    optimizer: Optimizer | dict[str, Optimizer],
-    *,
-    steps: int | None = None,
-    **choices: Any,
-) -> Package:
-    objective = Objective.of(model, loss)
-    return package_of(objective, read_updates(optimizer, **choices), skips=True, steps=steps)
+@dataclass(frozen=True)
+class Case:
+    """A trainer, the number of steps whose rates are written, and rates that each step is given."""
+
+    make: Callable[[], Trainer]
+    steps: int | None = None
+    rates: dict[str, float] = field(default_factory=dict[str, float])
+    #: The form of the model that predicts.
+    inference: Callable[[], Model] | None = None
+
+    @functools.cached_property
+    def trainer(self) -> Trainer:
+        return self.make()
+
+    def write(self, folder: Path, kind: Any) -> Path:
+        inference = None if self.inference is None else self.inference()
+        return self.trainer.package(folder, kind, steps=self.steps, inference=inference)
 
 
-#: Packages, and the rates that are given to each step.
-CASES: dict[str, tuple[Callable[[], Package], dict[str, float]]] = {
-    "a schedule": (
-        lambda: _of(linear(), losses.cross_entropy, adam(schedules.cosine(0.1, warmup=3)), steps=STEPS),
-        {},
+CASES = {
+    "a schedule": Case(
+        lambda: Trainer(linear(), optimizer=adam(schedules.cosine(0.1, warmup=3))),
+        steps=STEPS,
     ),
-    "a rate for each step": (
-        lambda: _of(linear(), losses.cross_entropy, sgd(None, momentum=0.9)),
-        {"lr": 0.05},
+    "a rate for each step": Case(
+        lambda: Trainer(linear(), optimizer=sgd(schedules.constant(1.0), momentum=0.9)),
+        steps=1,
+        rates={"lr": 0.05},
     ),
-    "groups, clipped, accumulated and averaged": (
-        lambda: _of(
+    "groups, clipped, accumulated and averaged": Case(
+        lambda: Trainer(
             linear(),
-            losses.cross_entropy,
-            {"bias": sgd(0.1), "*": adamw(schedules.exponential(0.1, 0.9))},
-            steps=STEPS,
+            optimizer={"bias": sgd(0.1), "*": adamw(schedules.exponential(0.1, 0.9))},
             clip_norm=0.5,
             accumulate=2,
             average=0.9,
         ),
-        {},
+        steps=STEPS,
     ),
-    "running statistics": (lambda: _of(of_torch(), losses.cross_entropy, adam(0.01)), {}),
-    "a loss inside": (lambda: _of(with_loss_inside(), "loss", sgd(0.1)), {}),
-    "float64": (lambda: _of(linear(np.float64), losses.cross_entropy, adam(0.1)), {}),
+    "running statistics": Case(
+        lambda: Trainer(of_torch(), optimizer=adam(0.01)), inference=lambda: of_torch(is_training=False)
+    ),
+    "a loss inside": Case(lambda: Trainer(with_loss_inside(), "loss", sgd(0.1))),
+    "float64": Case(lambda: Trainer(linear(np.float64), optimizer=adam(0.1))),
 }
 
 
-@functools.cache
-def package_named(name: str) -> tuple[Package, dict[str, float]]:
-    make, rates = CASES[name]
-    return make(), rates
-
-
-def batches(package: Package) -> list[dict[str, Array]]:
+def batches(step: Model) -> list[dict[str, Array]]:
     """Twenty batches of what a step takes."""
     generator = np.random.default_rng(1)
-    taken = {each.name: each.type for each in package.step.inputs}
+    taken = {each.name: each.type for each in step.inputs}
     given: list[dict[str, Array]] = []
     for _ in range(STEPS):
         x = generator.normal(size=(16, 4)).astype(taken["x"].dtype.numpy)
@@ -146,16 +146,28 @@ def batches(package: Package) -> list[dict[str, Array]]:
     return given
 
 
-def trained_here(package: Package, rates: dict[str, float]) -> tuple[list[float], dict[str, Array]]:
-    """The losses of the same steps in a session, and the state behind them."""
-    session = package.step.session(state=dict(package.state))
+@functools.cache
+def trained_here(name: str) -> tuple[list[float], dict[str, Array], float, Array]:
+    """The losses of twenty steps of the trainer's, the state behind them, and the last batch evaluated with it."""
+    case = CASES[name]
+    trainer = case.trainer
+    planned = planned_rates(trainer.updates, case.steps)
+    session = trainer.step.session(state=trainer.state)
     found: list[float] = []
-    kinds = {each.name: each.type.dtype.numpy for each in package.step.inputs}
-    for number, batch in enumerate(batches(package)):
-        now = {name: (values or [rates.get(name)])[number if values else 0] for name, values in package.rates.items()}
-        typed = {name: np.asarray(each, kinds[name]) for name, each in now.items()}
-        found.append(float(session(**batch, **typed)))
-    return found, session.state
+    given = batches(trainer.step)
+    for number, batch in enumerate(given):
+        rates = {each: values[min(number, len(values) - 1)] for each, values in planned.items()}
+        now = {each: np.float64(rate) for each, rate in {**rates, **case.rates}.items()}
+        found.append(float(session(**batch, **now)))
+    state = session.state
+    model = trainer.model if case.inference is None else case.inference()
+    suffix = "_average" if trainer.updates.average is not None else ""
+    weights = {each: state[f"{each}{suffix}"] for each in model.ir.graph.initializers if each in state}
+    last = given[-1]
+    results = model.replace_weights(weights)(*(last[each.name] for each in model.inputs))
+    scores = results[-1] if isinstance(results, tuple) else results
+    loss = torch.nn.functional.cross_entropy(torch.tensor(scores), torch.tensor(list(last.values())[-1]))
+    return found, state, float(loss), scores
 
 
 # -- with onnxruntime and numpy alone ------------------------------------------------------------------------------
@@ -193,12 +205,11 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     """The results of all packages in one fresh process, and the folder of their folders."""
     top = tmp_path_factory.mktemp("packages")
     folders: list[Path] = []
-    for name in CASES:
-        package, rates = package_named(name)
-        folders.append(package.write(top / name, "python"))
-        given = batches(package)
+    for name, case in CASES.items():
+        folders.append(case.write(top / name, "python"))
+        given = batches(case.trainer.step)
         np.savez(folders[-1] / "data.npz", **{each: np.stack([one[each] for one in given]) for each in given[0]})
-        (folders[-1] / "rates.json").write_text(json.dumps(rates))
+        (folders[-1] / "rates.json").write_text(json.dumps(case.rates))
     command = [sys.executable, "-c", _ALONE, *map(str, folders)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=top)
     assert result.returncode == 0, result.stderr
@@ -207,23 +218,20 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
 
 @pytest.mark.parametrize("name", CASES)
 def test_losses_with_onnxruntime_and_numpy_alone(name: str, alone: tuple[dict[str, Any], Path]) -> None:
-    package, rates = package_named(name)
     found, top = alone
-    losses_there, evaluated, predicted = found[name]
-    losses_here, state = trained_here(package, rates)
-    assert losses_there == losses_here
+    losses, evaluated, predicted = found[name]
+    expected, state, loss, prediction = trained_here(name)
+    assert losses == expected
     back = load_state(top / name, "trained.bin")
     assert list(back) == list(state)
     for each, array in state.items():
         np.testing.assert_array_equal(back[each], array)
-    last = batches(package)[-1]
-    expected = package.evaluation(**last, **{each.name: state[each.name] for each in package.evaluation.inputs if each.name in state})
-    np.testing.assert_allclose(evaluated, expected[0], rtol=1e-6)
-    np.testing.assert_allclose(predicted[0], expected[-1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(evaluated, loss, rtol=1e-6)
+    np.testing.assert_allclose(predicted[0], prediction, rtol=1e-5, atol=1e-6)
 
 
 def test_program_trains_on_a_file(tmp_path: Path) -> None:
-    folder = _of(linear(), losses.cross_entropy, adam(0.1)).write(tmp_path / "new" / "package", "python")
+    folder = Trainer(linear(), optimizer=adam(0.1)).package(tmp_path / "new" / "package", "python")
     assert sorted(os.listdir(folder)) == FILES["python"]
     x = _random(100, 4)
     np.savez(tmp_path / "data.npz", x=x, target=(x[:, 0] > 0).astype(np.int64))
@@ -237,7 +245,7 @@ def test_program_trains_on_a_file(tmp_path: Path) -> None:
 
 
 def test_other_files_are_noticed(tmp_path: Path) -> None:
-    folder = _of(linear(), losses.cross_entropy, adam(0.1)).write(tmp_path / "package", "python")
+    folder = Trainer(linear(), optimizer=adam(0.1)).package(tmp_path / "package", "python")
     (folder / "evaluation.onnx").write_bytes((folder / "inference.onnx").read_bytes())
     command = [sys.executable, "-c", "import train; train.Training()"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -289,37 +297,33 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.mark.parametrize("name", CASES)
 def test_losses_in_a_browser(name: str, site: tuple[Path, str], chromium: Any) -> None:
-    package, rates = package_named(name)
     top, address = site
     place = name.replace(" ", "-")
-    folder = package.write(top / place, "web")
+    folder = CASES[name].write(top / place, "web")
     assert sorted(os.listdir(folder)) == FILES["web"]
-    given = [{each: array.tolist() for each, array in batch.items()} for batch in batches(package)]
+    given = batches(CASES[name].trainer.step)
+    listed = [{each: array.tolist() for each, array in batch.items()} for batch in given]
     page = chromium.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(f"{address}/{place}/index.html")
-    there, evaluated, predicted, saved = page.evaluate(_IN_PAGE, [given, rates])
+    there, evaluated, predicted, saved = page.evaluate(_IN_PAGE, [listed, CASES[name].rates])
     page.close()
     assert wrong == []
-    here, state = trained_here(package, rates)
-    # The kernels of WebAssembly add in another order.
-    bound = 1e-12 if name == "float64" else 1e-6
-    np.testing.assert_allclose(there, here, rtol=bound)
+    expected, state, loss, prediction = trained_here(name)
+    # The kernels of WebAssembly add in another order: the last bit of a loss may differ.
+    np.testing.assert_allclose(there, expected, rtol=1e-12 if name == "float64" else 1e-6)
     (folder / "trained.bin").write_bytes(bytes(saved))
     for each, array in load_state(folder, "trained.bin").items():
         np.testing.assert_allclose(array, state[each], rtol=1e-4, atol=1e-6)
-    last = batches(package)[-1]
-    taken = [each.name for each in package.evaluation.inputs if each.name in state]
-    expected = package.evaluation(**last, **{each: state[each] for each in taken})
-    np.testing.assert_allclose(evaluated, expected[0], rtol=1e-5)
-    np.testing.assert_allclose(predicted, expected[-1].ravel(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(evaluated, loss, rtol=1e-5)
+    np.testing.assert_allclose(predicted, prediction.ravel(), rtol=1e-4, atol=1e-5)
 
 
 def test_page_trains_on_a_file(site: tuple[Path, str], chromium: Any) -> None:
     top, address = site
-    _of(linear(), losses.cross_entropy, adam(0.1)).write(top / "page", "web")
+    Trainer(linear(), optimizer=adam(0.1)).package(top / "page", "web")
     x = _random(40, 4)
     labels = (x[:, 0] > 0).astype(int)
     (top / "page" / "data.json").write_text(json.dumps({"x": x.tolist(), "target": labels.tolist()}))
@@ -338,23 +342,22 @@ def test_page_trains_on_a_file(site: tuple[Path, str], chromium: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def small() -> Package:
-    return _of(linear(), losses.cross_entropy, sgd(0.1))
+def small() -> Trainer:
+    return Trainer(linear(), optimizer=sgd(0.1))
 
 
-def test_package_of_the_same_kind_is_replaced(small: Package, tmp_path: Path) -> None:
-    folder = small.write(tmp_path, "python")
+def test_package_of_the_same_kind_is_replaced(small: Trainer, tmp_path: Path) -> None:
+    folder = small.package(tmp_path, "python")
     (folder / "data.npz").write_bytes(b"mine")
-    other = _of(linear(), losses.cross_entropy, adam(0.1))
-    other.write(folder, "python")
+    Trainer(linear(), optimizer=adam(0.1)).package(folder, "python")
     assert sorted(os.listdir(folder)) == sorted([*FILES["python"], "data.npz"])
     assert "step" in load_state(folder)
 
 
 def test_nothing_is_written_where_a_write_fails(
-    small: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = small.write(tmp_path / "package", "python")
+    folder = small.package(tmp_path / "package", "python")
     before = {each: (folder / each).read_bytes() for each in os.listdir(folder)}
     write = Path.write_bytes
     written: list[Path] = []
@@ -367,86 +370,92 @@ def test_nothing_is_written_where_a_write_fails(
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(ModelWriteError, match="No space left"):
-        _of(linear(), losses.cross_entropy, adam(0.1)).write(folder, "python")
+        Trainer(linear(), optimizer=adam(0.1)).package(folder, "python")
     monkeypatch.undo()
     assert {each: (folder / each).read_bytes() for each in os.listdir(folder)} == before
 
 
-def _write_in_a_full_folder(package: Package, place: Path) -> None:
+def _write_in_a_full_folder(trainer: Trainer, place: Path) -> None:
     (place / "notes.txt").write_text("mine")
-    package.write(place, "python")
+    trainer.package(place, "python")
 
 
-def _write_over_another_kind(package: Package, place: Path) -> None:
-    package.write(place, "web")
-    package.write(place, "python")
+def _write_over_another_kind(trainer: Trainer, place: Path) -> None:
+    trainer.package(place, "web")
+    trainer.package(place, "python")
 
 
-def _write_over_a_file(package: Package, place: Path) -> None:
+def _write_over_a_file(trainer: Trainer, place: Path) -> None:
     (place / "file").write_text("mine")
-    package.write(place / "file", "python")
+    trainer.package(place / "file", "python")
 
 
-def _write_beneath_a_file(package: Package, place: Path) -> None:
+def _write_beneath_a_file(trainer: Trainer, place: Path) -> None:
     (place / "file").write_text("mine")
-    package.write(place / "file" / "folder", "python")
+    trainer.package(place / "file" / "folder", "python")
 
 
-REFUSED: dict[str, tuple[Callable[[Package, Path], object], type[Exception], str]] = {
+REFUSED: dict[str, tuple[Callable[[Trainer, Path], object], type[Exception], str]] = {
     "a folder with files": (_write_in_a_full_folder, ModelWriteError, "it is not empty, and no package"),
     "another kind": (_write_over_another_kind, ModelWriteError, "it holds a package for 'web'"),
     "a file": (_write_over_a_file, ModelWriteError, "it is no folder"),
     "beneath a file": (_write_beneath_a_file, ModelWriteError, "cannot write to"),
     "kind misspelt": (
-        lambda package, place: package.write(place, "pyton"),
+        lambda trainer, place: trainer.package(place, "pyton"),
         AttributeValueError,
         'for "python" or for "web", and not for \'pyton\'',
     ),
-    "kind of another type": (lambda package, place: package.write(place, 3), AttributeTypeError, "not an int"),
-    "folder of another type": (lambda package, place: package.write(3, "python"), AttributeTypeError, "path"),
-    "prefix with a folder": (
-        lambda package, place: package.write(place, "python", prefix="a/b"),
-        AttributeValueError,
-        "prefix is the beginning of names",
+    "kind of another type": (lambda trainer, place: trainer.package(place, 3), AttributeTypeError, "not an int"),
+    "folder of another type": (lambda trainer, place: trainer.package(3, "python"), AttributeTypeError, "path"),
+    "inference with other weights": (
+        lambda trainer, place: trainer.package(place, "web", inference=trace(lambda x: x * 2.0, FLOAT["N", 4])),
+        CallError,
+        "the model for inference has no weight 'weight', which is trained",
+    ),
+    "inference with other outputs": (
+        lambda trainer, place: trainer.package(place, "web", inference=trainer.model.rename({"add": "other"})),
+        CallError,
+        "the model that is trained takes x and gives add",
     ),
     "rates of how many steps": (
-        lambda package, place: _of(linear(), losses.squared, sgd(schedules.constant(0.1))),
+        lambda trainer, place: Trainer(linear(), optimizer=sgd(schedules.constant(0.1))).package(place, "web"),
         AttributeValueError,
         "the rates of so many steps",
     ),
-    "no state": (lambda package, place: load_state(place), UnreadableModelError, "cannot read"),
+    "no state": (lambda trainer, place: load_state(place), UnreadableModelError, "cannot read"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str, small: Package, tmp_path: Path) -> None:
+def test_refused(name: str, small: Trainer, tmp_path: Path) -> None:
     call, kind, text = REFUSED[name]
     with pytest.raises(kind) as raised:
         call(small, tmp_path)
     assert text in str(raised.value)
 
 
-def test_state_of_another_package_is_refused(small: Package, tmp_path: Path) -> None:
-    folder = small.write(tmp_path / "package", "python")
+def test_state_of_another_package_is_refused(small: Trainer, tmp_path: Path) -> None:
+    folder = small.package(tmp_path / "package", "python")
     (folder / "other.bin").write_bytes(b"1234")
     with pytest.raises(UnreadableModelError, match="is not the state of this package: it has 4 bytes"):
         load_state(folder, "other.bin")
 
 
-def test_folder_that_cannot_be_written_to(small: Package, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_written_to(small: Trainer, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "link")
     with pytest.raises(ModelWriteError):
-        small.write(tmp_path / "link" / "package", "python")
+        small.package(tmp_path / "link" / "package", "python")
 
 
 def test_plateau_is_told(tmp_path: Path) -> None:
     with pytest.warns(ModelWarning, match="does not follow a plateau"):
-        _of(linear(), losses.squared, sgd(schedules.plateau(0.1)), steps=3)
+        Trainer(linear(), optimizer=sgd(schedules.plateau(0.1))).package(tmp_path, "python", steps=3)
+    assert json.loads((tmp_path / "training.json").read_text())["rates"][0]["values"] == [0.1]
 
 
 def test_element_types_that_loops_lack(tmp_path: Path) -> None:
     weight = _random(4, 3)
     half = trace(lambda x: op.MatMul(op.Cast(x, to=1), weight), onnxsmith.BFLOAT16["N", 4])
     with pytest.raises(CallError, match="'x' is bfloat16, which numpy does not have"):
-        _of(half, losses.squared, sgd(0.1)).write(tmp_path, "python")
+        Trainer(half, "squared", sgd(0.1)).package(tmp_path, "python")
     assert os.listdir(tmp_path) == []

@@ -17,8 +17,9 @@ from onnxsmith.errors import AttributeTypeError, AttributeValueError, LossError,
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.training import losses
 from onnxsmith.training.optimizers import Optimizer, adamw, sgd
-from onnxsmith.training.packaging import Kind, package_of
-from onnxsmith.training.step import Objective
+from onnxsmith.training.packaging import Kind, package_of, planned_rates
+from onnxsmith.training.schedules import constant
+from onnxsmith.training.step import Objective, initial_state, step_of
 from onnxsmith.training.targets import Loss, target_type
 from onnxsmith.training.updates import read_updates
 from onnxsmith.types.value_types import TensorType
@@ -81,6 +82,7 @@ def generate_artifacts(
     loss_input_names: Sequence[str] | None = None,
     *,
     kind: Kind = "python",
+    steps: int | None = None,
 ) -> None:
     """Write a training package, given the arguments of onnxruntime-training's function of this name.
 
@@ -88,7 +90,8 @@ def generate_artifacts(
     for a model whose output is the loss. `optimizer` is one of `OptimType` or its name, or one of ours. Rates that it
     leaves open begin at 0.001, as they do there. `requires_grad` names the weights that are trained: by default those
     that `training_step` trains. `loss_input_names` are the outputs that the loss takes. Evaluation gives
-    all outputs of the model, and so those of `additional_output_names`. `kind` is "python" or "web".
+    all outputs of the model, and so those of `additional_output_names`. `kind` is "python" or "web". `steps` is the
+    number of steps whose rates are written, where the optimiser follows a schedule.
 
     The files are those of `Trainer.package`, in the working directory by default. There are no `.ort` files, and no
     checkpoint without the weights. Operators of a library are registered by the program that runs the models.
@@ -120,11 +123,24 @@ def generate_artifacts(
     _check_outputs(model, additional_output_names, "additional_output_names")
     chosen, target = _read_loss(model, loss, loss_input_names)
     objective = Objective.of(model, chosen, weights=trained or None, freeze=frozen or None, target=target)
-    updates = read_updates(_read_optimizer(optimizer))
-    made = package_of(objective, updates, skips=not trained)
-    rates = {name: [_FIRST_RATE] if values is None else values for name, values in made.rates.items()}
-    package = dataclasses.replace(made, rates=rates)
+    given = read_updates(_read_optimizer(optimizer))
+    is_scheduled = any(each.schedule is not None for each in given.optimizers.values())
+    updates = dataclasses.replace(given, optimizers={name: _rated(each) for name, each in given.optimizers.items()})
+    step = step_of(objective, updates, skips=not trained)
+    package = package_of(
+        objective,
+        updates,
+        step=step,
+        state=initial_state(objective.model, step),
+        rates=planned_rates(updates, steps if is_scheduled else 1),
+    )
     package.write("." if artifact_directory is None else artifact_directory, kind, prefix=prefix, is_shared=True)
+
+
+def _rated(optimizer: Optimizer) -> Optimizer:
+    """An optimiser whose open rate has the first value of onnxruntime-training's."""
+    is_open = optimizer.lr is None and optimizer.schedule is None
+    return dataclasses.replace(optimizer, schedule=constant(_FIRST_RATE)) if is_open else optimizer
 
 
 _REFUSED = {
@@ -172,12 +188,7 @@ def _read_loss(model: Model, loss: object, names: Sequence[str] | None) -> tuple
     _refuse_block(loss, "loss", "a loss of your own is a function: def loss(prediction, target): …")
     found = loss.name if isinstance(loss, LossType) else loss
     if isinstance(found, str):
-        if found not in _LOSSES and found not in outputs:
-            raise LossError(
-                f"there is no loss {found!r}",
-                help=did_you_mean(found, [*_LOSSES, *outputs]) or f"the losses are {', '.join(_LOSSES)}",
-            )
-        found = _LOSSES.get(found, found)
+        found = _LOSSES[found] if found in _LOSSES else losses.loss_of(found, outputs)
     if names is None or isinstance(found, str):
         return cast("Loss | str", found), None
     return _of_outputs(model, cast("Callable[..., Any]", found), outputs, list(names))

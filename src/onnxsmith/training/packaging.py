@@ -40,7 +40,8 @@ from onnxsmith.graphs.temporary_files import is_temporary
 from onnxsmith.passes import optimize
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.source import caller_span
-from onnxsmith.training.step import Objective, in_new_opset, initial_state, step_of
+from onnxsmith.training.rates import Rates
+from onnxsmith.training.step import Objective, in_new_opset
 from onnxsmith.training.updates import Updates
 from onnxsmith.training.weights import with_inputs
 from onnxsmith.types.dtypes import DType
@@ -68,8 +69,8 @@ class Package:
     evaluation: Model
     inference: Model
     state: Mapping[str, Array]
-    #: The rates of steps, by the input that takes them; the last one stays. None is for rates that each step is given.
-    rates: Mapping[str, Sequence[float] | None]
+    #: The rates of steps, by the input that takes them; the last one stays.
+    rates: Mapping[str, Sequence[float]]
 
     def write(self, folder: object, kind: object, *, prefix: str = "", is_shared: bool = False) -> Path:
         """Write the package and return its folder; with `is_shared` that may hold other files, too."""
@@ -122,28 +123,23 @@ def package_of(
     objective: Objective,
     updates: Updates,
     *,
-    skips: bool = False,
-    step: Model | None = None,
-    state: Mapping[str, Array] | None = None,
-    rates: Mapping[str, Sequence[float] | None] | None = None,
+    step: Model,
+    state: Mapping[str, Array],
+    rates: Mapping[str, Sequence[float]],
     inference: Model | None = None,
 ) -> Package:
-    """A package of what is minimised and how; of a step and state that are given, or of those at the beginning.
+    """A package of what is minimised and how, of a step of it and a state.
 
     `inference` is the model as it predicts, where it is another one in training; its weights have the same names.
     """
-    made = step_of(objective, updates, skips=skips) if step is None else step
-    first = initial_state(objective.model, made) if state is None else state
-    trained = objective.with_weights([each for each in objective.names if each in first])
+    trained = objective.with_weights([each for each in objective.names if each in state])
     if inference is not None:
-        trained = _predicting(trained, inference, first)
-    return Package(
-        made,
-        optimize(trained.loss_model(gives_predictions=True), opset="keep"),
-        optimize(_inference(trained), opset="keep"),
-        first,
-        dict.fromkeys(updates.rates.values()) if rates is None else rates,
-    )
+        trained = _predicting(trained, inference, state)
+    evaluated, predicting = trained.loss_model(gives_predictions=True), _inference(trained)
+    averaged = {name: f"{name}_average" for name in objective.names if updates.average is not None and name in state}
+    models = (optimize(each, opset="keep") for each in (evaluated, predicting))
+    # A capability that `Model` is given, which checkers see in the stubs. Averages are what a trainer predicts with.
+    return Package(step, *(cast(Any, each).rename(averaged) if averaged else each for each in models), state, rates)
 
 
 def _predicting(objective: Objective, model: Model, state: Mapping[str, Array]) -> Objective:
@@ -153,8 +149,8 @@ def _predicting(objective: Objective, model: Model, state: Mapping[str, Array]) 
     if missing is not None:
         raise CallError(
             f"the model for inference has no weight '{missing}', which is trained",
-            help="export the module in evaluation with the names of its weights: "
-            "onnxsmith.torch.export(module.eval(), …, optimize=False)",
+            help="the exporter of PyTorch's modules keeps all weights where only the layers are in evaluation: "
+            "module.eval(); module.training = True",
         )
     names = [each.name for each in model.inputs], [each.name for each in model.outputs]
     if names != (objective.model_inputs, objective.predictions):
@@ -176,28 +172,32 @@ def _inference(objective: Objective) -> Model:
     return cast(Any, free).extract(outputs=own)
 
 
-def _rates(updates: Updates, steps: int | None) -> dict[str, list[float] | None]:
-    """The rates of the steps, by input."""
+def planned_rates(
+    updates: Updates, steps: int | None, *, first: int = 0, plateaus: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, list[float]]:
+    """The rates of so many steps from one on, by input; `plateaus` is what was seen of them."""
     check_counts(steps=steps)
-    found: dict[str, list[float] | None] = {}
-    for pattern, name in updates.rates.items():
-        schedule = updates.optimizers[pattern].schedule
-        if schedule is None:
-            found[name] = None
-            continue
-        if steps is None:
-            raise AttributeValueError(
-                "the rate follows a schedule, and a package has the rates of so many steps",
-                help='trainer.package("folder", "python", steps=1000); later steps take the last of them',
-                culprit="steps",
-            )
-        if schedule.plateau is not None:
-            tell(
-                "the loop of a package does not follow a plateau: the rate stays what it is at first, unless the loop "
-                "gives another one to each step",
-                caller_span(),
-            )
-        found[name] = [float(each) for each in schedule.rates(int(steps))]
+    rates = Rates(updates)
+    if not updates.rates:
+        return {}
+    if steps is None:
+        raise AttributeValueError(
+            "the rate follows a schedule, and a package has the rates of so many steps",
+            help='trainer.package("folder", "python", steps=1000); later steps take the last of them',
+            culprit="steps",
+        )
+    if rates.plateaus:
+        tell(
+            "the loop of a package does not follow a plateau: the rate stays, unless the loop gives its steps another",
+            caller_span(),
+        )
+    rates.restore(plateaus or {})
+    rates.begin(first, int(steps))
+    by_step = [rates.of_step(first + number) for number in range(int(steps))]
+    found = {name: [each[name] for each in by_step] for name in updates.rates.values()}
+    for values in found.values():
+        while len(values) > 1 and values[-1] == values[-2]:  # the last one stays anyway
+            values.pop()
     return found
 
 
