@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -37,7 +37,14 @@ from onnxsmith.training.packaging import planned_rates
 
 STEPS = 20
 FILES = {
-    "python": ["evaluation.onnx", "inference.onnx", "state.bin", "train.py", "training.json", "training_step.onnx"],
+    "python": [
+        "evaluation.onnx",
+        "inference.onnx",
+        "state.bin",
+        "train.py",
+        "training.json",
+        "training_step.onnx",
+    ],
     "web": [
         *("evaluation.onnx", "index.html", "inference.onnx", "state.bin", "train.mjs", "training.json"),
         "training_step.onnx",
@@ -172,7 +179,7 @@ def trained_here(name: str) -> tuple[list[float], dict[str, Array], float, Array
 
 # -- with onnxruntime and numpy alone ------------------------------------------------------------------------------
 
-_ALONE = '''
+_ALONE = """
 import json, runpy, sys
 from pathlib import Path
 
@@ -197,7 +204,7 @@ for folder in map(Path, sys.argv[1:]):
     assert training.count == 20
     found[folder.name] = [losses, evaluated["loss"].item(), [each.tolist() for each in predicted.values()]]
 print(json.dumps(found))
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +215,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     for name, case in CASES.items():
         folders.append(case.write(top / name, "python"))
         given = batches(case.trainer.step)
-        np.savez(folders[-1] / "data.npz", **{each: np.stack([one[each] for one in given]) for each in given[0]})
+        np.savez(
+            folders[-1] / "data.npz", **{each: np.stack([one[each] for one in given]) for each in given[0]}
+        )
         (folders[-1] / "rates.json").write_text(json.dumps(case.rates))
     command = [sys.executable, "-c", _ALONE, *map(str, folders)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=top)
@@ -254,7 +263,7 @@ def test_other_files_are_noticed(tmp_path: Path) -> None:
 
 # -- in a browser ---------------------------------------------------------------------------------------------------
 
-_IN_PAGE = '''
+_IN_PAGE = """
 async ([batches, rates]) => {
     const { Training } = await import("./train.mjs"), ort = await import("/ort/ort.wasm.bundle.min.mjs");
     const training = await Training.open(ort), losses = [];
@@ -265,7 +274,7 @@ async ([batches, rates]) => {
     if (training.count !== batches.length) throw new Error("count");
     return [losses, evaluated.loss.data[0], [...Object.values(predicted)[0].data], [...new Uint8Array(saved)]];
 }
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +298,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+    extensions_map: ClassVar[dict[str, str]] = {
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".mjs": "text/javascript",
+    }
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not worth a line."""
@@ -405,20 +417,34 @@ REFUSED: dict[str, tuple[Callable[[Trainer, Path], object], type[Exception], str
         AttributeValueError,
         'for "python" or for "web", and not for \'pyton\'',
     ),
-    "kind of another type": (lambda trainer, place: trainer.package(place, 3), AttributeTypeError, "not an int"),
-    "folder of another type": (lambda trainer, place: trainer.package(3, "python"), AttributeTypeError, "path"),
+    "kind of another type": (
+        lambda trainer, place: trainer.package(place, 3),
+        AttributeTypeError,
+        "not an int",
+    ),
+    "folder of another type": (
+        lambda trainer, place: trainer.package(3, "python"),
+        AttributeTypeError,
+        "path",
+    ),
     "inference with other weights": (
-        lambda trainer, place: trainer.package(place, "web", inference=trace(lambda x: x * 2.0, FLOAT["N", 4])),
+        lambda trainer, place: trainer.package(
+            place, "web", inference=trace(lambda x: x * 2.0, FLOAT["N", 4])
+        ),
         CallError,
         "the model for inference has no weight 'weight', which is trained",
     ),
     "inference with other outputs": (
-        lambda trainer, place: trainer.package(place, "web", inference=trainer.model.rename({"add": "other"})),
+        lambda trainer, place: trainer.package(
+            place, "web", inference=trainer.model.rename({"add": "other"})
+        ),
         CallError,
         "the model that is trained takes x and gives add",
     ),
     "rates of how many steps": (
-        lambda trainer, place: Trainer(linear(), optimizer=sgd(schedules.constant(0.1))).package(place, "web"),
+        lambda trainer, place: Trainer(linear(), optimizer=sgd(schedules.constant(0.1))).package(
+            place, "web"
+        ),
         AttributeValueError,
         "the rates of so many steps",
     ),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+
 @dataclass
 class Seen:
     """A page that is open, and everything it should not have done."""

@@ -144,7 +144,11 @@ _MAIN = (
         "training",
         "Training",
         "Steps of training as models, and what runs them.",
-        _of("onnxsmith.training", "training_step initial_state Optimizer Schedule"),
+        _of(
+            "onnxsmith.training",
+            "training_step initial_state Optimizer Schedule generate_artifacts load_state",
+        )
+        + _of("onnxsmith.training.artifacts", "LossType OptimType"),
         "from onnxsmith.training import training_step",
     ),
     Group(

@@ -12,8 +12,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, LossError, boundary
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.training import losses
 from onnxsmith.training.optimizers import Optimizer, adamw, sgd
@@ -125,7 +127,9 @@ def generate_artifacts(
     objective = Objective.of(model, chosen, weights=trained or None, freeze=frozen or None, target=target)
     given = read_updates(_read_optimizer(optimizer))
     is_scheduled = any(each.schedule is not None for each in given.optimizers.values())
-    updates = dataclasses.replace(given, optimizers={name: _rated(each) for name, each in given.optimizers.items()})
+    updates = dataclasses.replace(
+        given, optimizers={name: _rated(each) for name, each in given.optimizers.items()}
+    )
     step = step_of(objective, updates, skips=not trained)
     package = package_of(
         objective,
@@ -134,7 +138,9 @@ def generate_artifacts(
         state=initial_state(objective.model, step),
         rates=planned_rates(updates, steps if is_scheduled else 1),
     )
-    package.write("." if artifact_directory is None else artifact_directory, kind, prefix=prefix, is_shared=True)
+    package.write(
+        "." if artifact_directory is None else artifact_directory, kind, prefix=prefix, is_shared=True
+    )
 
 
 def _rated(optimizer: Optimizer) -> Optimizer:
@@ -155,7 +161,7 @@ _HELPS = {
 }
 
 
-def _refuse(**given: object) -> None:
+def _refuse(**given: Given) -> None:
     """Refuse arguments that a package has nothing for."""
     for name, value in given.items():
         if value is not None and value is not False:
@@ -173,7 +179,7 @@ def _check_outputs(model: Model, names: Sequence[str] | None, called: str) -> No
             )
 
 
-def _read_loss(model: Model, loss: object, names: Sequence[str] | None) -> tuple[Loss | str, Any]:
+def _read_loss(model: Model, loss: Given, names: Sequence[str] | None) -> tuple[Loss | str, Any]:
     """A loss of ours, and the type of its target where it is computed of some of the outputs."""
     outputs = [each.name for each in model.outputs]
     _check_outputs(model, names, "loss_input_names")
@@ -194,19 +200,23 @@ def _read_loss(model: Model, loss: object, names: Sequence[str] | None) -> tuple
     return _of_outputs(model, cast("Callable[..., Any]", found), outputs, list(names))
 
 
-def _of_outputs(model: Model, loss: Callable[..., Any], outputs: list[str], names: list[str]) -> tuple[Loss, Any]:
+def _of_outputs(
+    model: Model, loss: Callable[..., Any], outputs: list[str], names: list[str]
+) -> tuple[Loss, Any]:
     """A loss of all outputs of which it takes some."""
     if not callable(cast(object, loss)):
-        raise LossError(f"a loss is a function of a prediction and a target, not {described_type(type(loss))}")
+        raise LossError(
+            f"a loss is a function of a prediction and a target, not {described_type(type(loss))}"
+        )
     places = [outputs.index(each) for each in names]
 
-    def of_some(*given: Any) -> Any:
+    def of_some(*given: Tensor) -> Any:
         return loss(*(given[each] for each in places), *given[len(outputs) :])
 
     return of_some, target_type(loss, cast(TensorType, model.outputs[places[0]].type))
 
 
-def _read_optimizer(optimizer: object) -> object:
+def _read_optimizer(optimizer: Given) -> Given:
     if optimizer is None:
         raise AttributeValueError(
             "optimizer is None, and the step of a package moves the weights",
@@ -227,13 +237,15 @@ def _read_optimizer(optimizer: object) -> object:
     return _OPTIMIZERS[found]()
 
 
-def _refuse_block(given: object, name: str, instead: str) -> None:
+def _refuse_block(given: Given, name: str, instead: str) -> None:
     """Refuse what onnxruntime-training's own classes build."""
     if any(each.__module__.startswith("onnxruntime.training") for each in type(given).__mro__):
         if isinstance(given, enum.Enum):
             instead = "import artifacts from onnxsmith.training; names do, too: " + f"{name}={given.name!r}"
         raise AttributeTypeError(
-            f"{name} is an object of onnxruntime-training, {described_type(type(given))}", help=instead, culprit=name
+            f"{name} is an object of onnxruntime-training, {described_type(type(given))}",
+            help=instead,
+            culprit=name,
         )
 
 

@@ -33,6 +33,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.errors.arguments import check_counts
 from onnxsmith.errors.user_warnings import tell
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import files
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.model import Model
@@ -45,7 +46,7 @@ from onnxsmith.training.step import Objective, in_new_opset
 from onnxsmith.training.updates import Updates
 from onnxsmith.training.weights import with_inputs
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Where a package is for.
 Kind: TypeAlias = Literal["python", "web"]
@@ -72,7 +73,9 @@ class Package:
     #: The rates of steps, by the input that takes them; the last one stays.
     rates: Mapping[str, Sequence[float]]
 
-    def write(self, folder: object, kind: object, *, prefix: str = "", is_shared: bool = False) -> Path:
+    def write(
+        self, folder: str | os.PathLike[str], kind: Kind, *, prefix: str = "", is_shared: bool = False
+    ) -> Path:
         """Write the package and return its folder; with `is_shared` that may hold other files, too."""
         chosen = _read_kind(kind)
         content = self._content(chosen, prefix)
@@ -112,7 +115,7 @@ class Package:
             ],
             "state": _entries(state),
         }
-        content = {name: raw for name, raw in parts.values()}
+        content = dict(parts.values())
         for name, source in _LOOPS[kind].items():
             content[prefix + name] = _loop(source, prefix)
         content[prefix + _PLAN] = json.dumps(plan, indent=1).encode()
@@ -136,10 +139,13 @@ def package_of(
     if inference is not None:
         trained = _predicting(trained, inference, state)
     evaluated, predicting = trained.loss_model(gives_predictions=True), _inference(trained)
-    averaged = {name: f"{name}_average" for name in objective.names if updates.average is not None and name in state}
-    models = (optimize(each, opset="keep") for each in (evaluated, predicting))
-    # A capability that `Model` is given, which checkers see in the stubs. Averages are what a trainer predicts with.
-    return Package(step, *(cast(Any, each).rename(averaged) if averaged else each for each in models), state, rates)
+    averaged = {
+        name: f"{name}_average" for name in objective.names if updates.average is not None and name in state
+    }
+    shown, predicted = (optimize(each, opset="keep") for each in (evaluated, predicting))
+    if averaged:  # those are what a trainer predicts with
+        shown, predicted = (cast(Any, each).rename(averaged) for each in (shown, predicted))
+    return Package(step, shown, predicted, state, rates)
 
 
 def _predicting(objective: Objective, model: Model, state: Mapping[str, Array]) -> Objective:
@@ -173,7 +179,11 @@ def _inference(objective: Objective) -> Model:
 
 
 def planned_rates(
-    updates: Updates, steps: int | None, *, first: int = 0, plateaus: Mapping[str, Mapping[str, Any]] | None = None
+    updates: Updates,
+    steps: int | None,
+    *,
+    first: int = 0,
+    plateaus: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, list[float]]:
     """The rates of so many steps from one on, by input; `plateaus` is what was seen of them."""
     check_counts(steps=steps)
@@ -204,7 +214,7 @@ def planned_rates(
 # -- parts of a package ----------------------------------------------------------------------------------------------
 
 
-def _read_kind(kind: object) -> Kind:
+def _read_kind(kind: Given) -> Kind:
     if not isinstance(kind, str):
         raise AttributeTypeError(
             f'the kind of a package is "python" or "web", not {described_type(type(kind))}', culprit="kind"
@@ -218,11 +228,11 @@ def _read_kind(kind: object) -> Kind:
     return cast(Kind, kind)
 
 
-def _port(name: str, kind: object, where: Kind) -> dict[str, Any]:
+def _port(name: str, kind: AnyValueType, where: Kind) -> dict[str, Any]:
     """An input as loops know it; refused where they cannot make one."""
     if not isinstance(kind, TensorType) or kind.dtype is None:
         raise CallError(
-            f"the loop of a package gives tensors to the model, and '{name}' is a {getattr(kind, 'described', kind)}",
+            f"the loop of a package gives tensors to the model, and '{name}' is a {kind.described}",
             help="make the model take tensors, or train it here",
         )
     if not _is_plain(kind.dtype, where):
@@ -230,12 +240,8 @@ def _port(name: str, kind: object, where: Kind) -> dict[str, Any]:
             f"'{name}' is {kind.dtype.spelling}, which {'numpy' if where == 'python' else 'JavaScript'} does not have",
             help="convert the input in the model: op.Cast(x, to=…) of a float32",
         )
-    shape = None if kind.shape is None else [_size(each) for each in kind.shape]
+    shape = None if kind.shape is None else list(kind.shape)
     return {"name": name, "dtype": kind.dtype.spelling.lower(), "shape": shape}
-
-
-def _size(size: object) -> int | str | None:
-    return None if size is None else int(size) if isinstance(size, int) else str(size)
 
 
 def _is_plain(dtype: DType, where: Kind) -> bool:
@@ -245,7 +251,7 @@ def _is_plain(dtype: DType, where: Kind) -> bool:
     return dtype.is_native and not (where == "web" and dtype.numpy.kind == "c")
 
 
-def _stored(name: str, array: object) -> Array:
+def _stored(name: str, array: Array) -> Array:
     """State as a file has it: whole, little-endian, in the order of rows."""
     found = np.asarray(array)
     if found.dtype.kind not in "fiub":
@@ -316,7 +322,11 @@ def _check_folder(place: Path, kind: Kind, names: list[str], prefix: str, *, is_
     found = _kind_of(place / (prefix + _PLAN))
     others = [each for each in there if each in names] if is_shared else there
     if found is None and others:
-        which = f"it holds {min(others)!r}, which is of no package" if is_shared else "it is not empty, and no package"
+        which = (
+            f"it holds {min(others)!r}, which is of no package"
+            if is_shared
+            else "it is not empty, and no package"
+        )
         raise ModelWriteError(f"cannot write to {str(place)!r}: {which}", help="name a new folder")
     if found not in (None, kind):
         raise ModelWriteError(
@@ -366,7 +376,9 @@ def load_state(folder: str | os.PathLike[str], file: str = _STATE, *, prefix: st
             help='name the folder of a training package: load_state("folder", "trained.bin")',
         ) from None
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise UnreadableModelError(f"{str(place / (prefix + _PLAN))!r} is no plan of a training package") from None
+        raise UnreadableModelError(
+            f"{str(place / (prefix + _PLAN))!r} is no plan of a training package"
+        ) from None
     sizes = {name: math.prod(shape) * dtypes[name].itemsize for name, shape in shapes.items()}
     if not entries or len(raw) != sum(sizes.values()) + _COUNT_BYTES:
         raise UnreadableModelError(
@@ -377,6 +389,8 @@ def load_state(folder: str | os.PathLike[str], file: str = _STATE, *, prefix: st
     offset = 0
     for name, shape in shapes.items():
         part = raw[offset : offset + sizes[name]]
-        state[name] = np.frombuffer(part, dtypes[name]).astype(dtypes[name].newbyteorder("="), copy=True).reshape(shape)
+        state[name] = (
+            np.frombuffer(part, dtypes[name]).astype(dtypes[name].newbyteorder("="), copy=True).reshape(shape)
+        )
         offset += sizes[name]
     return state
