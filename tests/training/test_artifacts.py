@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         AttributeTypeError,
         "the optimizer is one that sgd or adam makes",
     ),
-    "loss misspelt": ({"loss": "L2Loss"}, LossError, "there is no loss 'L2Loss'"),
+    "loss misspelt": ({"loss": "L2Loss"}, LossError, "did you mean 'L1Loss'?"),
     "loss of theirs": ({"loss": _Block()}, AttributeTypeError, "loss is an object of onnxruntime-training"),
     "optimizer of theirs": (
         {"optimizer": _Block()},
@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "rates of how many steps": (
         {"optimizer": adam(schedules.cosine(0.1))},
         AttributeValueError,
-        "the rates of so many steps",
+        "the rates of a number of steps",
     ),
 }
 

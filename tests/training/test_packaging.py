@@ -408,7 +408,11 @@ def _write_beneath_a_file(trainer: Trainer, place: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Trainer, Path], object], type[Exception], str]] = {
-    "a folder with files": (_write_in_a_full_folder, ModelWriteError, "it is not empty, and no package"),
+    "a folder with files": (
+        _write_in_a_full_folder,
+        ModelWriteError,
+        "it is not empty, and holds no training package",
+    ),
     "another kind": (_write_over_another_kind, ModelWriteError, "it holds a package for 'web'"),
     "a file": (_write_over_a_file, ModelWriteError, "it is no folder"),
     "beneath a file": (_write_beneath_a_file, ModelWriteError, "cannot write to"),
@@ -446,7 +450,7 @@ REFUSED: dict[str, tuple[Callable[[Trainer, Path], object], type[Exception], str
             place, "web"
         ),
         AttributeValueError,
-        "the rates of so many steps",
+        "the rates of a number of steps",
     ),
     "no state": (lambda trainer, place: load_state(place), UnreadableModelError, "cannot read"),
 }

@@ -146,10 +146,11 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "training_step initial_state Optimizer Schedule generate_artifacts load_state",
+            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule "
+            "generate_artifacts load_state",
         )
         + _of("onnxsmith.training.artifacts", "LossType OptimType"),
-        "from onnxsmith.training import training_step",
+        "from onnxsmith.training import Trainer",
     ),
     Group(
         "optimizers",

@@ -194,6 +194,9 @@ def _read_loss(model: Model, loss: Given, names: Sequence[str] | None) -> tuple[
     _refuse_block(loss, "loss", "a loss of your own is a function: def loss(prediction, target): …")
     found = loss.name if isinstance(loss, LossType) else loss
     if isinstance(found, str):
+        meant = None if found in (*_LOSSES, *outputs) else did_you_mean(found, list(_LOSSES))
+        if meant is not None:
+            raise LossError(f"there is no loss '{found}'", help=meant)
         found = _LOSSES[found] if found in _LOSSES else losses.loss_of(found, outputs)
     if names is None or isinstance(found, str):
         return cast("Loss | str", found), None

@@ -192,8 +192,8 @@ def planned_rates(
         return {}
     if steps is None:
         raise AttributeValueError(
-            "the rate follows a schedule, and a package has the rates of so many steps",
-            help='trainer.package("folder", "python", steps=1000); later steps take the last of them',
+            "the rate follows a schedule, and a package has the rates of a number of steps, which is not given",
+            help="steps=1000; later steps take the last of these rates",
             culprit="steps",
         )
     if rates.plateaus:
@@ -238,7 +238,7 @@ def _port(name: str, kind: AnyValueType, where: Kind) -> dict[str, Any]:
     if not _is_plain(kind.dtype, where):
         raise CallError(
             f"'{name}' is {kind.dtype.spelling}, which {'numpy' if where == 'python' else 'JavaScript'} does not have",
-            help="convert the input in the model: op.Cast(x, to=…) of a float32",
+            help="give the model an input of float32, and convert it in the model",
         )
     shape = None if kind.shape is None else list(kind.shape)
     return {"name": name, "dtype": kind.dtype.spelling.lower(), "shape": shape}
@@ -325,7 +325,7 @@ def _check_folder(place: Path, kind: Kind, names: list[str], prefix: str, *, is_
         which = (
             f"it holds {min(others)!r}, which is of no package"
             if is_shared
-            else "it is not empty, and no package"
+            else "it is not empty, and holds no training package"
         )
         raise ModelWriteError(f"cannot write to {str(place)!r}: {which}", help="name a new folder")
     if found not in (None, kind):
