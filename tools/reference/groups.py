@@ -146,8 +146,10 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule",
-        ),
+            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule "
+            "generate_artifacts load_state",
+        )
+        + _of("onnxsmith.training.artifacts", "LossType OptimType"),
         "from onnxsmith.training import Trainer",
     ),
     Group(

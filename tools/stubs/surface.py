@@ -252,6 +252,8 @@ class _Writer:
             f"{decorators}class {node.name}{f'({bases})' if bases else ''}:" + self._documented(node, "")
         ]
         overloaded = {each.name for each in node.body if _is_overload(each)}
+        if any(ast.unparse(each) == "enum.Enum" for each in node.bases):
+            lines += [f"    {ast.unparse(each)}" for each in node.body if isinstance(each, ast.Assign)]
         for each in node.body:
             # A stub has the overloads of a method, and not what they are of.
             if getattr(each, "name", None) not in overloaded or _is_overload(each):

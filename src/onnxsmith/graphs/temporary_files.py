@@ -44,6 +44,11 @@ def _prefix(place: Path) -> str:
     return f".{place.name}.{_MARK}"
 
 
+def is_temporary(name: str) -> bool:
+    """True for the name of a file that a writer has, or has left."""
+    return name.startswith(".") and f".{_MARK}" in name and name.endswith(_ENDING)
+
+
 def _remove_orphans(place: Path) -> None:
     with contextlib.suppress(OSError):  # a folder that cannot be listed, a file that is somebody else's
         for name in os.listdir(place.parent):

@@ -4,6 +4,7 @@
 is that of `onnxsmith.grad`. `Trainer.fit` runs it on data.
 """
 
+from onnxsmith.training.artifacts import generate_artifacts as generate_artifacts
 from onnxsmith.training.callbacks import Callback as Callback
 from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
 from onnxsmith.training.callbacks import Training as Training
@@ -12,6 +13,7 @@ from onnxsmith.training.optimizers import Optimizer as Optimizer
 from onnxsmith.training.optimizers import adam as adam
 from onnxsmith.training.optimizers import adamw as adamw
 from onnxsmith.training.optimizers import sgd as sgd
+from onnxsmith.training.packaging import load_state as load_state
 from onnxsmith.training.position import Position as Position
 from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.training.step import initial_state as initial_state
@@ -29,11 +31,13 @@ __all__ = [
     "Training",
     "adam",
     "adamw",
+    "generate_artifacts",
     "initial_state",
+    "load_state",
     "sgd",
     "training_step",
 ]
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "losses", "optimizers", "schedules"])
+    return sorted([*__all__, "artifacts", "losses", "optimizers", "schedules"])

@@ -11,6 +11,8 @@ from onnxsmith.opset._stubs.training import Trainer as Trainer
 from onnxsmith.opset._stubs.training import Training as Training
 from onnxsmith.opset._stubs.training import adam as adam
 from onnxsmith.opset._stubs.training import adamw as adamw
+from onnxsmith.opset._stubs.training import generate_artifacts as generate_artifacts
 from onnxsmith.opset._stubs.training import initial_state as initial_state
+from onnxsmith.opset._stubs.training import load_state as load_state
 from onnxsmith.opset._stubs.training import sgd as sgd
 from onnxsmith.opset._stubs.training import training_step as training_step

@@ -205,7 +205,7 @@ class Objective:
                 help="penalty=losses.elastic_penalty(l2=1e-4)",
                 culprit="penalty",
             )
-        given = _in_new_opset(model)
+        given = in_new_opset(model)
         names = trained_weights(given.ir, weights, freeze)
         if penalty is not None and not takes(penalty, len(names)):
             raise LossError(
@@ -269,7 +269,9 @@ class Objective:
         data = self.data
         kinds = [*data.values(), *(each.type for each in free.inputs[len(self.model_inputs) :])]
         names = [*data, *buffers, *self.names]
-        given = self.predictions if gives_predictions else list(self.state.values())
+        # The loss comes first already where it is an output of the model.
+        others = [each for each in self.predictions if each != self.loss]
+        given = others if gives_predictions else list(self.state.values())
 
         def compute(*tensors: Tensor) -> Any:
             held = dict(zip(names, tensors, strict=True))
@@ -288,7 +290,7 @@ class Objective:
             compute,
             *kinds,
             input_names=names,
-            output_names=["loss", *(self.predictions if gives_predictions else after)],
+            output_names=["loss", *(others if gives_predictions else after)],
             opset_version=self.opset,
             name="training_step",
         )
@@ -321,7 +323,7 @@ def _is_weighted(loss: Loss, outputs: int) -> bool:
     return is_weighted(cast("Callable[..., Any]", loss), outputs)
 
 
-def _in_new_opset(model: Model) -> Model:
+def in_new_opset(model: Model) -> Model:
     """The model in an opset that gradients are written in."""
     imports = model.opset_imports
     version = imports.get("", imports.get("ai.onnx", _OLDEST_OPSET))

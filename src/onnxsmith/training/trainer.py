@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +32,7 @@ from onnxsmith.training.loop import Loop
 from onnxsmith.training.losses import loss_of
 from onnxsmith.training.metrics import Metric, read_metrics
 from onnxsmith.training.optimizers import Optimizer, adam
+from onnxsmith.training.packaging import Kind, package_of, planned_rates
 from onnxsmith.training.position import Position
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
@@ -372,6 +375,45 @@ class Trainer:
             self.session.state = self._initial
             position.rewind()
         return error.locate_at_caller().also(reason.place, "this makes the node")
+
+    # -- packages ------------------------------------------------------------------------------------------------
+
+    @boundary
+    def package(
+        self,
+        folder: str | os.PathLike[str],
+        kind: Kind,
+        *,
+        steps: int | None = None,
+        inference: ModelLike | None = None,
+    ) -> Path:
+        """Write the step, evaluation, inference and the state of now as files, with a loop that trains elsewhere.
+
+        `kind` is "python", for onnxruntime and numpy alone, or "web", for onnxruntime-web. The folder is made; one
+        that holds anything but such a package is refused. `steps` is the number of steps whose rates are written,
+        where these follow a schedule: by default that of the last fit. `inference` is the model in evaluation, where
+        it was exported in training; the names of weights, inputs and outputs are the same.
+
+        >>> import numpy as np, os, tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+        >>> folder = trainer.package(os.path.join(tempfile.mkdtemp(), "package"), "python")
+        >>> sorted(os.listdir(folder))
+        ['evaluation.onnx', 'inference.onnx', 'state.bin', 'train.py', 'training.json', 'training_step.onnx']
+        """
+        position = self.position
+        count = position.total_steps if steps is None else steps
+        made = package_of(
+            self._objective,
+            self._updates,
+            step=self._step,
+            state=self.state,
+            rates=planned_rates(self._updates, count, first=position.step, plateaus=position.plateaus),
+            inference=None if inference is None else model_of(inference, "package"),
+        )
+        return made.write(folder, kind)
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
