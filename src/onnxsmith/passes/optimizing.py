@@ -13,10 +13,12 @@ from onnxsmith.errors import (
     AttributeValueError,
     VersionConversionError,
 )
+from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
@@ -179,6 +181,8 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
         held = _in_opset(held, wanted.opset, report, log)
         changed = held.ir
         edit = Editor(changed, log=log)
+        if _keep_parameters(changed):
+            edit.keeps_weights, edit.folds_weights = True, False
         edit.budget = budget
         edit.settles_loops = True
         has_own_gradients = any(each.name.startswith(BACKWARD_OF) for each in changed.functions.values())
@@ -213,6 +217,19 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
     if any(name.startswith(f"{DOMAIN}:") for name in report.operators_after.keys() - report.operators_before):
         report.notes.append(f"operators of {DOMAIN} are in it now: it runs on ONNX Runtime alone")
     return with_report(finished(held), report, model)
+
+
+def _keep_parameters(model: ir.Model) -> bool:
+    """Mark the weights and the state that the metadata names; returns whether there are some.
+
+    They stay what they are, by name: training goes on from the model, and two that are equal now will differ.
+    """
+    metadata = model.metadata_props
+    names = [*(trained_parameters.read(metadata) or ()), *trained_parameters.read_state(metadata)]
+    held = [model.graph.initializers[each] for each in names if each in model.graph.initializers]
+    for value in held:
+        notes_of(value)[WEIGHT_KEY] = value.name
+    return bool(held)
 
 
 def _has_open_attention(model: ir.Model) -> bool:
