@@ -30,7 +30,7 @@ from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.training.optimizers import Optimizer
-from onnxsmith.training.targets import Loss, check_loss, is_weighted, target_type
+from onnxsmith.training.targets import Loss, is_weighted, read_loss, target_type
 from onnxsmith.training.updates import (
     Updates,
     own_names,
@@ -196,8 +196,9 @@ class Objective:
     ) -> Objective:
         """Reads what a user wants to be minimised; refused where it cannot be."""
         state = trained_parameters.read_state(model.ir.metadata_props)
-        predictions = [each.name for each in model.outputs if each.name not in state.values()]
-        check_loss(loss, predictions)
+        outputs = {each.name: each.type for each in model.outputs if each.name not in state.values()}
+        probabilities = trained_parameters.read_probabilities(model.ir.metadata_props)
+        loss, predictions = read_loss(loss, outputs, probabilities)
         if penalty is not None and not callable(cast(object, penalty)):
             raise AttributeTypeError(
                 f"penalty is a function of the weights, not {described_type(type(penalty))}",
