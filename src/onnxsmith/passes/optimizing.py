@@ -14,7 +14,7 @@ from onnxsmith.errors import (
     VersionConversionError,
 )
 from onnxsmith.graphs import trained_parameters
-from onnxsmith.graphs.function import BACKWARD_OF
+from onnxsmith.graphs.function import BACKWARD_OF, IN_USE_OF
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -328,7 +328,8 @@ def inline_functions(edit: Editor) -> bool:
     """Dissolve the functions of a model; whether all calls in its graph are gone.
 
     Functions that call functions twice can unfold without end: a model that would grow beyond measure is left as it is.
-    A function that imports another version of an opset stays, too, and so does one that has a kernel in Python.
+    A function that imports another version of an opset stays, too, and so does one that has a kernel in Python, and one
+    that computes something else in use than in training.
     """
     functions = edit.model.functions
     if not functions:
@@ -339,7 +340,9 @@ def inline_functions(edit: Editor) -> bool:
         return False
     own = edit.model.opset_imports
     rules: dict[tuple[str, str], list[NamedRule]] = {}
-    for function in functions.values():
+    for (domain, name, overload), function in functions.items():
+        if (domain, f"{IN_USE_OF}{name}", overload) in functions:
+            continue  # dissolved, it would be what it is in training, for good
         rules.setdefault((function.domain, function.name), [NamedRule("inlined function", inlined_call)])
         if all(own.get(domain, version) == version for domain, version in function.opset_imports.items()):
             for domain, version in function.opset_imports.items():
