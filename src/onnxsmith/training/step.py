@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
+from onnxsmith.training.inference import form_in_use
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, is_weighted, read_loss, target_type
 from onnxsmith.training.updates import (
@@ -221,16 +222,13 @@ class Objective:
 
     def with_weights(self, names: list[str]) -> Objective:
         """The same for other weights."""
-        return Objective(
-            self.model,
-            names,
-            self.loss,
-            self.penalty,
-            self.predictions,
-            self.state,
-            self.target,
-            self.is_weighted,
-        )
+        return replace(self, names=names)
+
+    def in_use(self) -> Objective:
+        """The same of the model in use, whose running statistics stay as they are."""
+        model = form_in_use(self.model, self.names)
+        held = {name: each for name, each in self.state.items() if name in model.ir.graph.initializers}
+        return self if model is self.model else replace(self, model=model, state=held)
 
     @property
     def opset(self) -> int:

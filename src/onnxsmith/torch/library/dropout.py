@@ -21,7 +21,10 @@ _ALPHA = 1.7580993408473766
 
 @translates("aten.dropout.default")
 def dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
-    return dropped(x, p)[0] if train and p else x
+    if not train or not p:
+        return x
+    # One of all is no `Dropout`, by which other models say what they are in use.
+    return in_training(_zeros, _unchanged, x) if p == 1 else dropped(x, p)[0]
 
 
 @translates("aten.native_dropout.default")
