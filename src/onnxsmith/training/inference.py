@@ -137,18 +137,23 @@ def _leave_all(edit: Editor, node: ir.Node) -> None:
     One whose first result nothing reads is no dropout: its mask is what random numbers are made of.
     """
     x, result = node.inputs[0], node.outputs[0]
+    mask = node.outputs[1] if len(node.outputs) > 1 else None
     is_on = edit.array(node.inputs[2] if len(node.inputs) > 2 else None, 1)
-    if x is None or is_on is None or not is_on.all() or not is_read(result):
+    if x is None or is_on is None or not is_on.all():
         return
-    if len(node.outputs) > 1:
-        mask = node.outputs[1]
-        for use in list(mask.uses()):
-            # A form for ONNX Runtime, whose dropout does not say 0 where x is infinite.
-            chosen = use.node
-            if chosen.op_type == "Where" and not use.idx and chosen.inputs[1] is result:
-                _replace(edit, chosen, chosen.outputs[0], x)
-        if is_read(mask):
-            _replace(edit, node, mask, _all_true(edit, node, x))
+    # A form for ONNX Runtime, whose dropout does not say 0 where x is infinite: the mask chooses the result or 0.
+    choices = [
+        use.node
+        for use in ([] if mask is None else mask.uses())
+        if use.node.op_type == "Where" and not use.idx and use.node.inputs[1] is result
+    ]
+    is_chosen = any(is_read(each.outputs[0]) for each in choices)
+    if not is_chosen and not (result.is_graph_output() or len(result.uses()) > len(choices)):
+        return
+    for each in choices:
+        _replace(edit, each, each.outputs[0], x)
+    if mask is not None and is_read(mask):
+        _replace(edit, node, mask, _all_true(edit, node, x))
     _replace(edit, node, result, x)
 
 
