@@ -29,9 +29,7 @@ def test_networks_after_fifty_steps_are_those_of_torch_in_use(name: str) -> None
     model = onnxsmith.torch.export(network, (xs[0],), keep_mutations=True)
     trainer = Trainer(model, optimizer=sgd(0.05, momentum=0.9))
     data = xs.flatten(0, 1).numpy(), ys.flatten().numpy()
-    trainer.fit(
-        *data, epochs=STEPS // BATCHES, batch_size=shape[0], shuffle=False, progress=False
-    )
+    trainer.fit(*data, epochs=STEPS // BATCHES, batch_size=shape[0], shuffle=False, progress=False)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9)
     for step in range(STEPS):
         optimizer.zero_grad()

@@ -334,9 +334,7 @@ def _body(
         )
 
 
-def _finished(
-    body: GraphTarget, values: Sequence[Value], name: str, domain: str = DOMAIN
-) -> FunctionBody:
+def _finished(body: GraphTarget, values: Sequence[Value], name: str, domain: str = DOMAIN) -> FunctionBody:
     return body_of(body.finish_function([made_value(each) for each in values], FunctionHead(domain, name)))
 
 

@@ -30,6 +30,7 @@ from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.training.inference import form_in_use
+from onnxsmith.training.lifting import with_initializers
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, is_weighted, read_loss, target_type
 from onnxsmith.training.updates import (
@@ -206,8 +207,8 @@ class Objective:
                 help="penalty=losses.elastic_penalty(l2=1e-4)",
                 culprit="penalty",
             )
-        given = _in_new_opset(model)
-        names = trained_weights(given.ir, weights, freeze)
+        names = trained_weights(model, weights, freeze)
+        given = _in_new_opset(with_initializers(model, names))
         if penalty is not None and not takes(penalty, len(names)):
             raise LossError(
                 f"the penalty is called with {len(names)} weights, and does not take so many",
@@ -352,7 +353,7 @@ def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     for port in step.inputs:
         if port.name in after:
             state[port.name] = _first(model, port.name, starts.get(port.name), cast(TensorType, port.type))
-    if not any(name in held for name in state):
+    if not any(name in held or weight_array(model, name) is not None for name in state):
         raise CallError(
             "initial_state takes a model and a step of its training, and this step trains no weight of this model",
             help="step = training_step(model, losses.squared, sgd(lr=0.1)); initial_state(model, step)",
