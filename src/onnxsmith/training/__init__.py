@@ -6,13 +6,14 @@ is that of `onnxsmith.grad`. `Trainer.fit` runs it on data.
 
 from onnxsmith.training.callbacks import Callback as Callback
 from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
+from onnxsmith.training.callbacks import Training as Training
 from onnxsmith.training.history import History as History
-from onnxsmith.training.loop import Position as Position
 from onnxsmith.training.inference import model_in_use as model_in_use
 from onnxsmith.training.optimizers import Optimizer as Optimizer
 from onnxsmith.training.optimizers import adam as adam
 from onnxsmith.training.optimizers import adamw as adamw
 from onnxsmith.training.optimizers import sgd as sgd
+from onnxsmith.training.position import Position as Position
 from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.training.step import initial_state as initial_state
 from onnxsmith.training.step import training_step as training_step
@@ -26,6 +27,7 @@ __all__ = [
     "Position",
     "Schedule",
     "Trainer",
+    "Training",
     "adam",
     "adamw",
     "initial_state",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -62,7 +62,7 @@ class Evaluation:
         return values
 
 
-def _joined(parts: Any) -> Array:
+def _joined(parts: Sequence[Array]) -> Array:
     """The parts of all batches as one array; single numbers and ragged parts one after the other."""
     arrays = [np.atleast_1d(each) for each in parts]
     if len({each.shape[1:] for each in arrays}) == 1:

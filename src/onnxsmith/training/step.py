@@ -23,6 +23,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.errors.arguments import check_flags, takes
 from onnxsmith.errors.user_warnings import tell
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
@@ -190,8 +191,8 @@ class Objective:
         model: Model,
         loss: Loss | str,
         *,
-        weights: object = None,
-        freeze: object = None,
+        weights: Given = None,
+        freeze: Given = None,
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
