@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 import onnxsmith
+from onnxsmith import Model
 from onnxsmith.errors import UnknownNameError
 from onnxsmith.grad import initial_state, losses, sgd, training_step
 
@@ -200,8 +201,13 @@ def test_changed_models_know_their_parameters() -> None:
 
 def test_parameters_that_are_gone_are_told() -> None:
     model = onnxsmith.torch.export(nn.Linear(4, 3).train(), (torch.randn(2, 5, 4),))
+    assert "weight_next" in [
+        each.name for each in training_step(onnxsmith.optimize(model), losses.squared, sgd(lr=0.1)).outputs
+    ]
+    changed = model.ir.clone()
+    changed.graph.initializers["weight"].const_value = None
     with pytest.raises(UnknownNameError, match="'weight' is to be trained"):
-        training_step(onnxsmith.optimize(model), losses.squared, sgd(lr=0.1))
+        training_step(Model(changed), losses.squared, sgd(lr=0.1))
     frozen = onnxsmith.torch.export(nn.Linear(4, 3).train().requires_grad_(False), (torch.randn(2, 4),))
     with pytest.raises(UnknownNameError, match="no weight that is to be trained"):
         training_step(frozen, losses.squared, sgd(lr=0.1))

@@ -29,7 +29,7 @@ from onnxsmith.grad.binding import Bound, bind
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import Captures
-from onnxsmith.graphs.function import BACKWARD_OF, FunctionBody, body_of
+from onnxsmith.graphs.function import BACKWARD_OF, IN_USE_OF, TRAINING_DOMAIN, FunctionBody, body_of
 from onnxsmith.graphs.value import made_value
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -122,6 +122,17 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     return with_backward
 
 
+def in_training(function: Callable[..., Any], in_use: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function in training, as a call in the model that says what it is in use.
+
+    Both functions take the same arguments and give as many results. `model_in_use` puts the second in its place.
+    """
+    scope = _graph_of(args, {})
+    if scope is None:
+        return function(*args)
+    return _call(scope, "in_training", function, args, in_use=in_use)
+
+
 def _positional(function: Callable[..., Any], bound: Bound) -> Callable[..., Any]:
     """The function of all its arguments by position, however they were given."""
 
@@ -158,8 +169,10 @@ def _call(
     function: Callable[..., Any],
     args: Sequence[Any],
     backward: Callable[..., Any] | None = None,
+    in_use: Callable[..., Any] | None = None,
 ) -> Any:
     """A node that calls the function, as one of the domain, on those arguments that only the model has."""
+    domain = DOMAIN if in_use is None else TRAINING_DOMAIN
     given = [argument(each, scope) for each in args]
     flat = [value for each in given for value in each.values]
     name = unused(kind, scope.shared.setdefault(_NAMES, set[str]()))
@@ -167,13 +180,30 @@ def _call(
     found = [_needed(each) for each in results]
     values = [value for each in found for value in each.values]
     back = None if backward is None else _recorded_backward(scope, body, backward, found, given)
-    made = _finished(body, values, name)
+    use = None if in_use is None else _recorded_use(scope, body, in_use, given)
+    made = _finished(body, values, name, domain)
     read = _captures(body).values
+    if use is not None:
+        found_in_use = [value for each in use[1] for value in each.values]
+        _keep(scope, _finished(use[0], found_in_use, f"{IN_USE_OF}{name}", domain))
     outputs = iter(scope.call_function(made, [*flat, *read], {}, [each.known for each in values]))
     if backward is not None and back is not None:
         _keep(scope, _backward(backward, back, given, name))
     whole = tuple(each.made_of(outputs) for each in found)
     return whole[0] if is_single else whole
+
+
+def _recorded_use(
+    scope: GraphTarget, forward: GraphTarget, in_use: Callable[..., Any], given: Sequence[Handed]
+) -> tuple[GraphTarget, list[Handed]]:
+    """The body of a function in use; what either body reads from around it is an input of both, in one order."""
+    scope.program.opsets.include(forward.program.opsets)
+    read = list(_captures(forward).values)
+    names = [f"input_{k}" for k in range(sum(len(each.values) for each in given))]
+    body, found, _ = _body(scope, given, in_use, names, read)
+    for each in _captures(body).values[len(read) :]:
+        forward.own(each)
+    return body, [_needed(each) for each in found]
 
 
 def _captures(body: GraphTarget) -> Captures:
@@ -304,8 +334,8 @@ def _body(
         )
 
 
-def _finished(body: GraphTarget, values: Sequence[Value], name: str) -> FunctionBody:
-    return body_of(body.finish_function([made_value(each) for each in values], FunctionHead(DOMAIN, name)))
+def _finished(body: GraphTarget, values: Sequence[Value], name: str, domain: str = DOMAIN) -> FunctionBody:
+    return body_of(body.finish_function([made_value(each) for each in values], FunctionHead(domain, name)))
 
 
 def _keep(scope: GraphTarget, made: FunctionBody) -> None:

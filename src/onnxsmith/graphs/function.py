@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 FORM_SEPARATOR = "__"
 #: What the name of a function begins with that says the gradient of another one, and that nothing calls.
 BACKWARD_OF = "backward_of_"
+#: What the name of a function begins with that says what another one computes in use, outside of training, and that
+#: nothing calls. Both have the same inputs and outputs, and stand in one domain.
+IN_USE_OF = "in_use_of_"
+#: The domain of such functions.
+TRAINING_DOMAIN = "onnxsmith.training"
 #: The version under which a function's domain is imported where nobody names another one.
 FUNCTION_DOMAIN_VERSION = 1
 

@@ -1,6 +1,6 @@
-"""The weights to be trained and the state beside them, in the metadata of a model that is made for training.
+"""The weights to be trained and the state beside them, in the metadata of a model that may be trained.
 
-State is what a model reads from an initializer and writes anew, as running statistics are.
+A loss reads the outputs, and is told which of them are probabilities. State is what a model reads from an initializer and writes anew, as running statistics are.
 
 The metadata of a model is data: the names may be of nothing, and whoever uses them looks.
 """
@@ -15,11 +15,17 @@ from typing import cast
 PARAMETERS_KEY = "onnxsmith.parameters"
 #: A table as JSON: the name of an initializer, and of the output with its new value; null where there is none.
 STATE_KEY = "onnxsmith.state"
+#: A list of names of outputs as JSON: those that are probabilities of classes.
+PROBABILITIES_KEY = "onnxsmith.probabilities"
 
 
 def read(metadata: Mapping[str, str]) -> tuple[str, ...] | None:
     """The names of the weights to be trained; None where a model does not say."""
-    text = metadata.get(PARAMETERS_KEY)
+    return _names(metadata.get(PARAMETERS_KEY))
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    """The names in a list as JSON; None for what is no list."""
     if text is None:
         return None
     try:
@@ -35,6 +41,20 @@ def read(metadata: Mapping[str, str]) -> tuple[str, ...] | None:
 def note(metadata: MutableMapping[str, str], names: Iterable[str]) -> None:
     """Say in a model's metadata which weights are to be trained."""
     metadata[PARAMETERS_KEY] = json.dumps(list(names))
+
+
+def read_probabilities(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """The outputs that are probabilities of classes, as far as a model says it."""
+    return _names(metadata.get(PROBABILITIES_KEY)) or ()
+
+
+def note_probabilities(metadata: MutableMapping[str, str], names: Iterable[str]) -> None:
+    """Say in a model's metadata which outputs are probabilities of classes."""
+    found = list(names)
+    if found:
+        metadata[PROBABILITIES_KEY] = json.dumps(found)
+    else:
+        metadata.pop(PROBABILITIES_KEY, None)
 
 
 def read_state(metadata: Mapping[str, str]) -> dict[str, str | None]:
@@ -65,6 +85,7 @@ def rename(metadata: MutableMapping[str, str], new: Mapping[str, str]) -> None:
     names = read(metadata)
     if names is not None:
         note(metadata, [new.get(each, each) for each in names])
+    note_probabilities(metadata, [new.get(each, each) for each in read_probabilities(metadata)])
     state = read_state(metadata)
     note_state(
         metadata,
@@ -78,6 +99,7 @@ def limit(metadata: MutableMapping[str, str], held: Iterable[str], outputs: Iter
     left, given = set(held), set(outputs)
     if names is not None:
         note(metadata, [each for each in names if each in left])
+    note_probabilities(metadata, [each for each in read_probabilities(metadata) if each in given])
     state = read_state(metadata)
     note_state(
         metadata,
@@ -96,4 +118,5 @@ def join(ours: MutableMapping[str, str], theirs: Mapping[str, str]) -> None:
         ours.pop(PARAMETERS_KEY, None)
     else:
         note(ours, dict.fromkeys((*here, *there)))
+    note_probabilities(ours, dict.fromkeys((*read_probabilities(ours), *read_probabilities(theirs))))
     note_state(ours, {**read_state(theirs), **read_state(ours)})

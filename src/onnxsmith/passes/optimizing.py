@@ -13,10 +13,12 @@ from onnxsmith.errors import (
     AttributeValueError,
     VersionConversionError,
 )
-from onnxsmith.graphs.function import BACKWARD_OF
+from onnxsmith.graphs import trained_parameters
+from onnxsmith.graphs.function import BACKWARD_OF, IN_USE_OF
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
@@ -179,6 +181,8 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
         held = _in_opset(held, wanted.opset, report, log)
         changed = held.ir
         edit = Editor(changed, log=log)
+        if _keep_parameters(changed):
+            edit.keeps_weights, edit.folds_weights = True, False
         edit.budget = budget
         edit.settles_loops = True
         has_own_gradients = any(each.name.startswith(BACKWARD_OF) for each in changed.functions.values())
@@ -213,6 +217,19 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
     if any(name.startswith(f"{DOMAIN}:") for name in report.operators_after.keys() - report.operators_before):
         report.notes.append(f"operators of {DOMAIN} are in it now: it runs on ONNX Runtime alone")
     return with_report(finished(held), report, model)
+
+
+def _keep_parameters(model: ir.Model) -> bool:
+    """Mark the weights and the state that the metadata names; returns whether there are some.
+
+    They stay what they are, by name: training goes on from the model, and two that are equal now will differ.
+    """
+    metadata = model.metadata_props
+    names = [*(trained_parameters.read(metadata) or ()), *trained_parameters.read_state(metadata)]
+    held = [model.graph.initializers[each] for each in names if each in model.graph.initializers]
+    for value in held:
+        notes_of(value)[WEIGHT_KEY] = value.name
+    return bool(held)
 
 
 def _has_open_attention(model: ir.Model) -> bool:
@@ -311,7 +328,8 @@ def inline_functions(edit: Editor) -> bool:
     """Dissolve the functions of a model; whether all calls in its graph are gone.
 
     Functions that call functions twice can unfold without end: a model that would grow beyond measure is left as it is.
-    A function that imports another version of an opset stays, too, and so does one that has a kernel in Python.
+    A function that imports another version of an opset stays, too, and so does one that has a kernel in Python, and one
+    that computes something else in use than in training.
     """
     functions = edit.model.functions
     if not functions:
@@ -322,7 +340,9 @@ def inline_functions(edit: Editor) -> bool:
         return False
     own = edit.model.opset_imports
     rules: dict[tuple[str, str], list[NamedRule]] = {}
-    for function in functions.values():
+    for (domain, name, overload), function in functions.items():
+        if (domain, f"{IN_USE_OF}{name}", overload) in functions:
+            continue  # dissolved, it would be what it is in training, for good
         rules.setdefault((function.domain, function.name), [NamedRule("inlined function", inlined_call)])
         if all(own.get(domain, version) == version for domain, version in function.opset_imports.items()):
             for domain, version in function.opset_imports.items():

@@ -57,6 +57,7 @@ from onnxsmith.sklearn.values import (
     tensors_in,
     text_classes,
 )
+from onnxsmith.sklearn.weights import original, with_weights
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
@@ -113,6 +114,7 @@ def call(estimator: Fitted, method: str, x: Given, *, after: type | None = None)
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
     """
     scope = current_graph()
+    estimator = original(estimator)
     if isinstance(x, Structured):
         x = _understood(x, estimator, method, after)
     given = tensors_in(x)
@@ -220,12 +222,23 @@ class _Call:
 
     def _recorded(self, x: Given) -> Result:
         matrix = _one_matrix(x)
-        classes = text_classes(self.estimator) if self.method == "predict" else None
+        reading = with_weights(self.estimator, here())
+        if reading is None:
+            return self._from_code(self.estimator, matrix)
+        undo = self.scope.checkpoint()
+        try:
+            return self._from_code(reading, matrix)
+        except NotCovered:  # code that looks at the numbers of its weights has them as constants
+            undo()
+            return self._from_code(self.estimator, matrix)
+
+    def _from_code(self, estimator: Fitted, matrix: Given) -> Result:
+        classes = text_classes(estimator) if self.method == "predict" else None
         if classes is None:
-            return recorded(self.estimator, self.method, matrix, self.after, _call_from_code)
+            return recorded(estimator, self.method, matrix, self.after, _call_from_code)
         # Code that takes texts at places is recorded on the places, and these become texts. What it calls of the
         # estimator besides is the estimator's own, so that a label is the one at the argmax of the model's scores.
-        numbered = copy.copy(self.estimator)
+        numbered = copy.copy(estimator)
         vars(numbered)["classes_"] = np.arange(len(classes))
 
         def from_code(estimator: Fitted, method: str, x: Given, after: type | None) -> Result:

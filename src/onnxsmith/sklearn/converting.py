@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError, boundary
+from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.batches import row_count, rows_at
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.value import SymbolicTensor
@@ -23,6 +24,7 @@ from onnxsmith.sklearn.steps import noting_steps
 from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Given, Part, Result, Structured, array_of
 from onnxsmith.sklearn.verifying import ConversionReport
 from onnxsmith.sklearn.verifying import verify as verify_model
+from onnxsmith.sklearn.weights import weight_names
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -76,6 +78,9 @@ def convert(
     With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
     knows. Without it, models of forests are smaller.
 
+    Coefficients and intercepts are weights with names, such as `mlpregressor.coefs_0`, and a `Trainer` trains these.
+    What scalers and encoders have found stays as it is.
+
     >>> import numpy as np
     >>> import onnxsmith
     >>> from sklearn.preprocessing import StandardScaler
@@ -104,6 +109,13 @@ def convert(
             made = [_single(call(fitted, method, given), method) for method in methods]
         found.extend(roads())
         results = tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
+        if weights := weight_names():
+            # skl2onnx has the weights of a step as constants of its own: trained elsewhere, they would stay behind.
+            is_whole = all(each.road != "skl2onnx" for each in found)
+            trained_parameters.note(notes, weights if is_whole else [])
+        probabilities = [OUTPUT_NAMES[each] for each in methods if each == "predict_proba"]
+        if probabilities:
+            trained_parameters.note_probabilities(notes, probabilities)
         if restorable:
             called = {
                 id(cast(SymbolicTensor, each).record): name for each, name in zip(results, names, strict=True)

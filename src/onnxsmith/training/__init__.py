@@ -9,6 +9,7 @@ from onnxsmith.training.callbacks import Callback as Callback
 from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
 from onnxsmith.training.callbacks import Training as Training
 from onnxsmith.training.history import History as History
+from onnxsmith.training.inference import model_in_use as model_in_use
 from onnxsmith.training.optimizers import Optimizer as Optimizer
 from onnxsmith.training.optimizers import adam as adam
 from onnxsmith.training.optimizers import adamw as adamw
@@ -34,6 +35,7 @@ __all__ = [
     "generate_artifacts",
     "initial_state",
     "load_state",
+    "model_in_use",
     "sgd",
     "training_step",
 ]

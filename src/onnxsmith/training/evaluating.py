@@ -23,7 +23,7 @@ class Evaluation:
     def __init__(
         self, objective: Objective, plan: BatchPlan, *, is_averaged: bool, device: str | None
     ) -> None:
-        self.model: Model = optimize(objective.loss_model(gives_predictions=True), opset="keep")
+        self.model: Model = optimize(objective.in_use().loss_model(gives_predictions=True), opset="keep")
         self._plan = plan
         self._names = [each.name for each in self.model.inputs[len(plan.ports) :]]
         self._trained = set(objective.names) if is_averaged else set[str]()

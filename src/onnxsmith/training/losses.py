@@ -21,7 +21,7 @@ from onnxsmith.errors import AttributeTypeError, AttributeValueError, LossError,
 from onnxsmith.errors.arguments import check_flags, check_numbers
 from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.schema.promote import Place, given_array
-from onnxsmith.training.targets import check_reduction, takes_classes, takes_weights
+from onnxsmith.training.targets import check_reduction, of_scores, takes_classes, takes_weights
 
 #: How the losses of examples become one number.
 Reduction: TypeAlias = Literal["mean", "sum"]
@@ -144,6 +144,30 @@ def poisson(
 @takes_classes
 @takes_weights
 @boundary
+def probability_cross_entropy(
+    prediction: Tensor,
+    target: Tensor,
+    sample_weight: Tensor | None = None,
+    *,
+    weight: ArrayLike | None = None,
+    ignore_index: int | None = None,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Cross-entropy of probabilities, as models of classifiers give them; none counts as less than 1e-7.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import losses
+    >>> round(float(losses.probability_cross_entropy(np.float32([[0.5, 0.5]]), _numbers([1]))), 3)
+    0.693
+    """
+    logarithms = op.Log(op.Max(prediction, 1e-7))
+    return _of_classes(logarithms, target, sample_weight, 0.0, weight, ignore_index, reduction)
+
+
+@of_scores(probability_cross_entropy)
+@takes_classes
+@takes_weights
+@boundary
 def cross_entropy(
     prediction: Tensor,
     target: Tensor,
@@ -183,7 +207,7 @@ def negative_log_likelihood(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """The same for logarithms of probabilities.
+    """Cross-entropy of logarithms of probabilities.
 
     >>> import numpy as np
     >>> from onnxsmith.training import losses
@@ -196,29 +220,7 @@ def negative_log_likelihood(
     return _of_classes(prediction, target, sample_weight, 0.0, weight, ignore_index, reduction)
 
 
-@takes_classes
-@takes_weights
-@boundary
-def probability_cross_entropy(
-    prediction: Tensor,
-    target: Tensor,
-    sample_weight: Tensor | None = None,
-    *,
-    weight: ArrayLike | None = None,
-    ignore_index: int | None = None,
-    reduction: Reduction = "mean",
-) -> Tensor:
-    """The same for probabilities, as the models of classifiers give them; none counts as less than 1e-7.
-
-    >>> import numpy as np
-    >>> from onnxsmith.training import losses
-    >>> round(float(losses.probability_cross_entropy(np.float32([[0.5, 0.5]]), _numbers([1]))), 3)
-    0.693
-    """
-    logarithms = op.Log(op.Max(prediction, 1e-7))
-    return _of_classes(logarithms, target, sample_weight, 0.0, weight, ignore_index, reduction)
-
-
+@of_scores(probability_cross_entropy)
 @takes_weights
 @boundary
 def binary_cross_entropy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -30,8 +30,10 @@ from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
+from onnxsmith.training.inference import form_in_use
+from onnxsmith.training.lifting import with_initializers
 from onnxsmith.training.optimizers import Optimizer
-from onnxsmith.training.targets import Loss, check_loss, is_weighted, target_type
+from onnxsmith.training.targets import Loss, is_weighted, read_loss, target_type
 from onnxsmith.training.updates import (
     Updates,
     own_names,
@@ -197,16 +199,17 @@ class Objective:
     ) -> Objective:
         """Reads what a user wants to be minimised; refused where it cannot be."""
         state = trained_parameters.read_state(model.ir.metadata_props)
-        predictions = [each.name for each in model.outputs if each.name not in state.values()]
-        check_loss(loss, predictions)
+        outputs = {each.name: each.type for each in model.outputs if each.name not in state.values()}
+        probabilities = trained_parameters.read_probabilities(model.ir.metadata_props)
+        loss, predictions = read_loss(loss, outputs, probabilities)
         if penalty is not None and not callable(cast(object, penalty)):
             raise AttributeTypeError(
                 f"penalty is a function of the weights, not {described_type(type(penalty))}",
                 help="penalty=losses.elastic_penalty(l2=1e-4)",
                 culprit="penalty",
             )
-        given = in_new_opset(model)
-        names = trained_weights(given.ir, weights, freeze)
+        names = trained_weights(model, weights, freeze)
+        given = in_new_opset(with_initializers(model, names))
         if penalty is not None and not takes(penalty, len(names)):
             raise LossError(
                 f"the penalty is called with {len(names)} weights, and does not take so many",
@@ -221,16 +224,13 @@ class Objective:
 
     def with_weights(self, names: list[str]) -> Objective:
         """The same for other weights."""
-        return Objective(
-            self.model,
-            names,
-            self.loss,
-            self.penalty,
-            self.predictions,
-            self.state,
-            self.target,
-            self.is_weighted,
-        )
+        return replace(self, names=names)
+
+    def in_use(self) -> Objective:
+        """The same of the model in use, whose running statistics stay as they are."""
+        model = form_in_use(self.model, self.names)
+        held = {name: each for name, each in self.state.items() if name in model.ir.graph.initializers}
+        return self if model is self.model else replace(self, model=model, state=held)
 
     @property
     def opset(self) -> int:
@@ -356,7 +356,7 @@ def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     for port in step.inputs:
         if port.name in after:
             state[port.name] = _first(model, port.name, starts.get(port.name), cast(TensorType, port.type))
-    if not any(name in held for name in state):
+    if not any(name in held or weight_array(model, name) is not None for name in state):
         raise CallError(
             "initial_state takes a model and a step of its training, and this step trains no weight of this model",
             help="step = training_step(model, losses.squared, sgd(lr=0.1)); initial_state(model, step)",

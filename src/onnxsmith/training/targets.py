@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -21,6 +22,8 @@ from onnxsmith.types.value_types import TensorType
 
 #: Attributes of functions that are losses: the target is the number of a class; it takes weights of examples.
 _CLASSES, _WEIGHTS = "_onnxsmith_takes_classes", "_onnxsmith_takes_weights"
+#: The attribute of a loss of scores that says which loss is the same of probabilities; None where there is none.
+_OF_PROBABILITIES = "_onnxsmith_of_probabilities"
 
 
 class Loss(Protocol):
@@ -89,6 +92,61 @@ def _refuse_whole(prediction: Tensor | Array | float, called: str) -> None:
             help="prediction.astype(np.float32)",
             culprit="prediction",
         )
+
+
+def of_scores(of_probabilities: Callable[..., Any]) -> Callable[[L], L]:
+    """Say that a loss takes scores, and which loss means the same for probabilities."""
+
+    def enter(function: L) -> L:
+        setattr(function, _OF_PROBABILITIES, of_probabilities)
+        return function
+
+    return enter
+
+
+def read_loss(
+    loss: Any, outputs: Mapping[str, object], probabilities: Sequence[str]
+) -> tuple[Any, list[str]]:
+    """The loss and the outputs that are its predictions, by what a model says of its outputs.
+
+    Labels, which are whole numbers or texts, are left out where a loss does not take all outputs: no gradient goes
+    through them. A loss of scores becomes that of probabilities where the model gives these.
+    """
+    names = list(outputs)
+    if isinstance(loss, str) or not callable(loss) or _is_of_torch(loss):
+        check_loss(loss, names)
+        return loss, names
+    if not _fits(loss, len(names)):
+        real = [name for name, kind in outputs.items() if _is_real(kind)]
+        names = real or names
+    check_loss(loss, names)
+    same = getattr(_function(loss), _OF_PROBABILITIES, None)
+    if same is not None and len(names) == 1 and names[0] in probabilities:
+        return _for_probabilities(loss, same, names[0]), names
+    return loss, names
+
+
+def _is_real(kind: object) -> bool:
+    return isinstance(kind, TensorType) and kind.dtype is not None and kind.dtype.kind == "float"
+
+
+def _for_probabilities(loss: Any, same: Callable[..., Any], output: str) -> Callable[..., Any]:
+    """The loss of probabilities, with the options that were set."""
+    keywords: dict[str, Any] = {}
+    while isinstance(loss, functools.partial):
+        held = cast("functools.partial[Any]", loss)
+        keywords = {**held.keywords, **keywords}
+        loss = held.func
+    taken = inspect.signature(same).parameters
+    unknown = [each for each in keywords if each not in taken]
+    if unknown or not is_of_classes(loss):
+        raise LossError(
+            f"{loss.__name__} takes scores, and the output '{output}' is probabilities"
+            + (f", whose loss has no {unknown[0]}" if unknown else ""),
+            help=f"the same for probabilities is losses.{same.__name__}; "
+            "or give a function: def loss(probabilities, target): …",
+        )
+    return functools.partial(same, **keywords) if keywords else same
 
 
 def is_of_classes(loss: Callable[..., Any]) -> bool:

@@ -28,6 +28,7 @@ from onnxsmith.training.diagnosis import why_not_finite
 from onnxsmith.training.evaluating import Evaluation
 from onnxsmith.training.feeding import ArrayFeed, Batch, BatchPlan, Feed, feed_of
 from onnxsmith.training.history import History
+from onnxsmith.training.inference import model_in_use
 from onnxsmith.training.loop import Loop
 from onnxsmith.training.losses import loss_of
 from onnxsmith.training.metrics import Metric, read_metrics
@@ -151,16 +152,17 @@ class Trainer:
 
     @property
     def model(self) -> Model:
-        """The trained model: that which was given, with the weights and running statistics of now.
+        """The trained model: that which was given, in use, with the weights and running statistics of now.
 
-        With `average` its weights are the means.
+        Of a module that was exported in training it is what the module is in `eval()`. With `average` its weights are
+        the means.
         """
         state = self._current()
         names = [*self._objective.names, *(each for each in self._objective.state if each in self._held)]
         suffix = "_average" if self._updates.average is not None else ""
         arrays = {name: state.get(f"{name}{suffix}", state[name]) for name in dict.fromkeys(names)}
         copies = {name: np.array(each) for name, each in arrays.items()}
-        return cast(Model, cast(Any, self._given).replace_weights(copies))
+        return model_in_use(self._given, copies)
 
     @property
     def _held(self) -> set[str]:

@@ -1,15 +1,16 @@
-"""Choice of the weights that are trained: those that a user names, those that the model names, or all of them."""
+"""Choice of the weights that are trained: those that a user names, those that the model names, or those it reads so."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import UnknownNameError
+from onnxsmith.errors import NotDifferentiableError, UnknownNameError
 from onnxsmith.errors.arguments import read_names
 from onnxsmith.errors.user_warnings import tell
 from onnxsmith.errors.wrong_kinds import Given
@@ -19,20 +20,23 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
 from onnxsmith.source import caller_span
+from onnxsmith.training.lifting import arrays_of
+from onnxsmith.training.weight_roles import roles_of
+from onnxsmith.types.dtypes import DType
 
 _MOST_SHOWN = 8
 
 
-def trained_weights(model: ir.Model, patterns: Given, freeze: Given = None) -> list[str]:
+def trained_weights(model: Model, patterns: Given, freeze: Given = None) -> list[str]:
     """The weights that are trained: those of patterns, or of the model's own list, but for those that are frozen."""
-    graph = model.graph
+    arrays = _Arrays(model)
+    frozen = set[str]()
+    if freeze is not None:
+        frozen.update(arrays.matching(read_names(freeze, "freeze", "freeze=['body.*']")))
     if patterns is None:
-        names = _parameters(model) or _matching(graph, None)
+        names = _parameters(arrays, frozen)
     else:
-        names = _matching(graph, read_names(patterns, "weights", "weights=['head.*']"))
-    if freeze is None:
-        return names
-    frozen = set(_matching(graph, read_names(freeze, "freeze", "freeze=['body.*']")))
+        names = arrays.matching(read_names(patterns, "weights", "weights=['head.*']"))
     left = [each for each in names if each not in frozen]
     if not left:
         raise UnknownNameError(
@@ -41,19 +45,31 @@ def trained_weights(model: ir.Model, patterns: Given, freeze: Given = None) -> l
     return left
 
 
-def _parameters(model: ir.Model) -> list[str]:
-    """The initializers that the model says are to be trained, or else those that are weights of what it was made of."""
-    graph = model.graph
+def _parameters(arrays: _Arrays, frozen: Collection[str]) -> list[str]:
+    """The weights that the model says are to be trained, or else those that are read as weights are."""
+    model = arrays.model.ir
     named = trained_parameters.read(model.metadata_props)
     if named is not None:
-        return _named_parameters(graph, named)
-    return [
+        return _named_parameters(model.graph, named)
+    noted = [
         name
-        for name, value in graph.initializers.items()
-        if WEIGHT_KEY in value.meta
-        and value.const_value is not None
-        and value.const_value.dtype.is_floating_point()
+        for name, value in model.graph.initializers.items()
+        if WEIGHT_KEY in value.meta and is_real(value.const_value)
     ]
+    # An export notes all that it made of parameters; a script notes what stands in a file, however it is used.
+    if noted and hasattr(arrays.model, "export_report"):
+        return noted
+    roles = roles_of(model, arrays.held)
+    if not roles.weights:
+        return arrays.matching(None)
+    left = [each for each in roles.open if each not in frozen]
+    if left:
+        tell(
+            f"not trained, as nothing says that they are weights: {_listed(left)}; "
+            f"weights=[…] names all that are trained, and freeze={left[:1]} says that these stay",
+            caller_span(),
+        )
+    return roles.weights
 
 
 def _named_parameters(graph: ir.Graph, names: Sequence[str]) -> list[str]:
@@ -76,30 +92,47 @@ def _named_parameters(graph: ir.Graph, names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _matching(graph: ir.Graph, patterns: Sequence[str] | None) -> list[str]:
-    """The initializers that are meant: floating-point, and for a pattern no single numbers. None is for all."""
-    found: dict[str, None] = {}
-    for pattern in ["*"] if patterns is None else patterns:
-        if pattern in graph.initializers:
-            found[pattern] = None
-            continue
-        matching = [
-            name
-            for name, value in graph.initializers.items()
-            if fnmatch.fnmatchcase(name, pattern)
-            and value.const_value is not None
-            and value.const_value.dtype.is_floating_point()
-            and len(value.const_value.shape)
-        ]
-        if not matching:
-            which = "weights" if patterns is None else f"weight {pattern!r}"
-            raise UnknownNameError(
-                f"the model has no {which} of floating-point numbers",
-                help=did_you_mean(pattern, list(graph.initializers))
-                or f"its weights are {_listed(graph.initializers)}",
+class _Arrays:
+    """The arrays that a model holds, by name: initializers, constants, and those inside functions."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.held = arrays_of(model.ir)
+
+    def matching(self, patterns: Sequence[str] | None) -> list[str]:
+        """The arrays that are meant: floating-point, and for a pattern no single numbers. None is for all."""
+        found: dict[str, None] = {}
+        for pattern in ["*"] if patterns is None else patterns:
+            if pattern in self.held:
+                self._refuse_whole_numbers(pattern)
+                found[pattern] = None
+                continue
+            matching = [
+                name
+                for name, (_, tensor) in self.held.items()
+                if fnmatch.fnmatchcase(name, pattern) and is_real(tensor) and len(tensor.shape)
+            ]
+            if not matching:
+                which = "weights" if patterns is None else f"weight {pattern!r}"
+                raise UnknownNameError(
+                    f"the model has no {which} of floating-point numbers",
+                    help=did_you_mean(pattern, list(self.held)) or f"its weights are {_listed(self.held)}",
+                )
+            found.update(dict.fromkeys(matching))
+        return list(found)
+
+    def _refuse_whole_numbers(self, name: str) -> None:
+        tensor = self.held[name][1]
+        if not is_real(tensor):
+            raise NotDifferentiableError(
+                f"the weight {name!r} is {DType(int(tensor.dtype)).spelling}, and whole numbers have no gradient",
+                help="leave it out of weights; a quantised model is trained before it is quantised",
             )
-        found.update(dict.fromkeys(matching))
-    return list(found)
+
+
+def is_real(tensor: ir.TensorProtocol | None) -> bool:
+    """True for a tensor of floating-point numbers."""
+    return tensor is not None and tensor.dtype.is_floating_point()
 
 
 def _listed(names: Collection[str]) -> str:
@@ -151,4 +184,7 @@ def with_inputs(model: Model, names: Sequence[str], state: Mapping[str, str]) ->
 def weight_array(model: Model, name: str) -> Array | None:
     """A copy of a weight; None where the model has none of that name."""
     value = model.ir.graph.initializers.get(name)
-    return None if value is None or value.const_value is None else value.const_value.numpy().copy()
+    if value is not None:
+        return None if value.const_value is None else value.const_value.numpy().copy()
+    found = arrays_of(model.ir).get(name)
+    return None if found is None else np.array(found[1].numpy())

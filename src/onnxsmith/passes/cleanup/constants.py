@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit
-from onnxsmith.graphs.function import BACKWARD_OF
+from onnxsmith.graphs.function import BACKWARD_OF, IN_USE_OF
 from onnxsmith.graphs.identity import VALUE_NUMBER
 from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS
 from onnxsmith.graphs.rewriting.scopes import graphs_of, reached
@@ -130,13 +130,17 @@ def drop_dead_nodes(edit: Editor) -> int:
 
 
 def drop_unused_functions(edit: Editor) -> int:
-    """Leave out the functions that nothing calls, and that say no gradient of one that is called."""
+    """Leave out the functions that nothing calls, and that say neither the gradient nor the use of one that is called."""
     functions = edit.model.functions
 
     def needed(graph: ir.Graph) -> list[ir.OperatorIdentifier]:
         calls = {node.op_identifier() for node in graph.all_nodes()}
-        backward = {(domain, f"{BACKWARD_OF}{name}", overload) for domain, name, overload in calls}
-        return [key for key in calls | backward if key in functions]
+        beside = {
+            (domain, f"{role}{name}", overload)
+            for domain, name, overload in calls
+            for role in (BACKWARD_OF, IN_USE_OF)
+        }
+        return [key for key in calls | beside if key in functions]
 
     called = reached(needed(edit.model.graph), lambda key: needed(functions[key].graph))
     unused = [key for key in functions if key not in called]

@@ -94,6 +94,7 @@ CONVERTERS: dict[tuple[str | int, ...], str] = {
     ("sklearn.linear_model.GammaRegressor", "predict"): "linear",
     ("sklearn.linear_model.PoissonRegressor", "predict"): "linear",
     ("sklearn.linear_model.TweedieRegressor", "predict"): "linear",
+    ("sklearn.neural_network.MLPClassifier", "predict"): "linear",
     ("sklearn.neighbors.KNeighborsClassifier", "predict_proba"): "neighbours",
     ("sklearn.neighbors.KNeighborsClassifier", "predict"): "neighbours",
     ("sklearn.neighbors.KNeighborsRegressor", "predict"): "neighbours",

@@ -1,16 +1,18 @@
-"""Linear models: a product with coefficients, and what classifiers make of it."""
+"""Linear models: a product with coefficients, and what classifiers make of it, those of networks too."""
 
 from __future__ import annotations
 
 from onnxsmith.numpy import Array, argmax, asarray
-from onnxsmith.sklearn.calling import call
+from onnxsmith.sklearn.calling import call, here
 from onnxsmith.sklearn.families.boosting import inverse_link
-from onnxsmith.sklearn.table import converts
+from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, Part, labels
+from onnxsmith.sklearn.weights import weight
 
 
 def _linear(estimator: Fitted, x: Array) -> Array:
-    return x @ asarray(estimator.coef_).T + asarray(estimator.intercept_)
+    coefficients, intercept = (weight(estimator, each, here()) for each in ("coef_", "intercept_"))
+    return x @ asarray(coefficients).T + asarray(intercept)
 
 
 @converts("sklearn.linear_model.LinearRegression", "sklearn.linear_model.Ridge", "predict")
@@ -42,3 +44,14 @@ def chosen(estimator: Fitted, x: Array) -> Part:
 def generalized(estimator: Fitted, x: Array) -> Array:
     """The inverse link of the loss, on the linear model."""
     return inverse_link(estimator._base_loss, _linear(estimator, x))
+
+
+@converts("sklearn.neural_network.MLPClassifier", "predict")
+def likeliest(estimator: Fitted, x: Array) -> Part:
+    """The class of the largest probability; of two, the second where its own is above a half."""
+    if estimator._label_binarizer.y_type_.startswith("multilabel"):
+        raise NotCovered("")
+    found = call(estimator, "predict_proba", x)
+    is_binary = len(estimator.classes_) == 2
+    index = (found[:, 1] > 0.5).astype("int64") if is_binary else argmax(found, axis=1)
+    return labels(estimator.classes_, index)

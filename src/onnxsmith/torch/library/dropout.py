@@ -10,6 +10,7 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, dtype_of, filled
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.marks import in_training
 from onnxsmith.torch.library.random import drawn_uniform
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
@@ -20,7 +21,10 @@ _ALPHA = 1.7580993408473766
 
 @translates("aten.dropout.default")
 def dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
-    return dropped(x, p)[0] if train and p else x
+    if not train or not p:
+        return x
+    # One of all is no `Dropout`, by which other models say what they are in use.
+    return in_training(_zeros, _unchanged, x) if p == 1 else dropped(x, p)[0]
 
 
 @translates("aten.native_dropout.default")
@@ -46,9 +50,17 @@ def feature_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
     if not train or not p:
         return x
     if p == 1:
-        return x * 0
-    kept = cast(_kept(call, _feature_sizes(call, x), p), dtype_of(x))
-    return x * op.Mul(kept, cast(1 / (1 - p), dtype_of(x)))
+        return in_training(_zeros, _unchanged, x)
+
+    def thinned(x: Tensor) -> Tensor:
+        kept = cast(_kept(call, _feature_sizes(call, x), p), dtype_of(x))
+        return x * op.Mul(kept, cast(1 / (1 - p), dtype_of(x)))
+
+    return in_training(thinned, _unchanged, x)
+
+
+def _unchanged(x: Tensor) -> Tensor:
+    return op.Identity(x)
 
 
 @translates("aten.alpha_dropout.default", "aten.feature_alpha_dropout.default")
@@ -58,10 +70,18 @@ def alpha_dropout(call: Call, x: Tensor, p: float, train: bool) -> Translated:
         return x
     dtype = dtype_of(x)
     if p == 1:
-        return x * 0
-    sizes = _feature_sizes(call, x) if "feature" in call.overload else call.shape_of(x)
-    kept = cast(_kept(call, sizes, p), dtype)
-    scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    shift = op.Sub(kept, cast(1, dtype)) * cast(_ALPHA * scale, dtype)
-    shift = shift + cast(_ALPHA * scale * p, dtype)
-    return x * op.Mul(kept, cast(scale, dtype)) + shift
+        return in_training(_zeros, _unchanged, x)
+
+    def thinned(x: Tensor) -> Tensor:
+        sizes = _feature_sizes(call, x) if "feature" in call.overload else call.shape_of(x)
+        kept = cast(_kept(call, sizes, p), dtype)
+        scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+        shift = op.Sub(kept, cast(1, dtype)) * cast(_ALPHA * scale, dtype)
+        shift = shift + cast(_ALPHA * scale * p, dtype)
+        return x * op.Mul(kept, cast(scale, dtype)) + shift
+
+    return in_training(thinned, _unchanged, x)
+
+
+def _zeros(x: Tensor) -> Tensor:
+    return x * 0

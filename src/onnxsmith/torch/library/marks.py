@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.grad import custom_gradient, stop_gradient
+from onnxsmith.grad.custom import in_training as marked_as_in_training
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.registry import translates_both
@@ -25,6 +26,24 @@ def _training() -> TorchTarget | None:
 def is_training() -> bool:
     """True if the model that is being made is to be trained."""
     return _training() is not None
+
+
+def in_training(function: Callable[..., _T], in_use: Callable[..., _T], *given: Tensor | None) -> _T:
+    """What a module computes in training, of those tensors that are given, with what it computes in use beside it."""
+    scope = _training()
+    if scope is None:
+        return function(*given)
+    there = [each for each in given if each is not None]
+
+    def of_all(called: Callable[..., _T]) -> Callable[..., _T]:
+        def call(*tensors: Tensor) -> _T:
+            left = iter(tensors)
+            return called(*(None if each is None else next(left) for each in given))
+
+        return call
+
+    with scope.recording_formulas():
+        return cast(_T, marked_as_in_training(of_all(function), of_all(in_use), *there))
 
 
 def stopped(value: _T) -> _T:

@@ -12,7 +12,9 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Size, constant, converted, dtype_of, expand, filled
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.marks import in_training
 from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 
@@ -101,18 +103,49 @@ def native_batch_norm(
             return [result]
         saved = [filled(call.output_shape(k), 0, DType.FLOAT) for k in (1, 2)]
         return [result, *saved, running_mean, running_var]
-    made = normalisation.batch_norm(x, weight, bias, float(eps))
-    results = [made.result, made.mean, made.inverse]
     updates = "with_update" in call.overload
-    if updates:
-        results.append(
-            filled(call.output_shape(3), 0, DType.UINT8)
-        )  # what torch reserves for its backward pass
-    if updates or "functional" in call.overload:
-        assert running_mean is not None  # torch's schema has no None there
-        assert running_var is not None
-        results += normalisation.running_statistics(x, running_mean, running_var, made, momentum)
-    return results
+    if not updates and "functional" not in call.overload:
+        made = normalisation.batch_norm(x, weight, bias, float(eps))
+        return [made.result, made.mean, made.inverse]
+    result, mean, inverse, *running = in_training(
+        lambda *given: _with_statistics(*given, momentum, float(eps)),
+        lambda *given: _in_use(call, *given, float(eps)),
+        *(x, weight, bias, running_mean, running_var),
+    )
+    # What torch reserves for its backward pass.
+    reserved = [filled(call.output_shape(3), 0, DType.UINT8)] if updates else []
+    return [result, mean, inverse, *reserved, *running]
+
+
+def _with_statistics(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, ...]:
+    """In training: the result, the mean and the inverse deviation of the batch, and the running statistics after it."""
+    made = normalisation.batch_norm(x, weight, bias, eps)
+    running = normalisation.running_statistics(x, running_mean, running_var, made, momentum)
+    return (made.result, made.mean, made.inverse, *running)
+
+
+def _in_use(
+    call: Call,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    eps: float,
+) -> tuple[Tensor, ...]:
+    """The same in use: the running statistics are what the result is normalised by, and stay as they are."""
+    result = _batch_norm(call, x, weight, bias, running_mean, running_var, eps)
+    wide = running_var if dtype_of(running_var) is DType.DOUBLE else converted(running_var, DType.FLOAT)
+    inverse = op.Reciprocal(op.Sqrt(wide + cast(eps, dtype_of(wide))))
+    return result, converted(running_mean, dtype_of(wide)), inverse, running_mean, running_var
 
 
 def _batch_norm(
@@ -173,8 +206,17 @@ def batch_norm_with_momentum(
     eps: float,
 ) -> Translated:
     """The result, and the running statistics after it, by a part that is computed."""
-    made = normalisation.batch_norm(x, weight, bias, float(eps))
-    return [made.result, *normalisation.running_statistics(x, running_mean, running_var, made, momentum)]
+
+    def trained(*given: Any) -> tuple[Tensor, ...]:
+        *tensors, part = given
+        result, _, _, *running = _with_statistics(*tensors, part, float(eps))
+        return (result, *running)
+
+    def used(*given: Any) -> tuple[Tensor, ...]:
+        result, _, _, *running = _in_use(call, *given[:-1], float(eps))
+        return (result, *running)
+
+    return list(in_training(trained, used, x, weight, bias, running_mean, running_var, momentum))
 
 
 @translates("onnxsmith_norm.instance_norm.default")
@@ -189,10 +231,18 @@ def instance_norm_with_update(
     eps: float,
 ) -> Translated:
     """The result, and the running statistics after it: of each instance, and then the mean over the batch."""
-    result = instance_norm(call, x, weight, bias, running_mean, running_var, True, momentum, eps)
     if _is_empty(call, x):
-        return [result, running_mean, running_var]
-    return [result, *normalisation.running_statistics_of_instances(x, running_mean, running_var, momentum)]
+        return [x, running_mean, running_var]
+
+    def trained(*given: Any) -> tuple[Tensor, ...]:
+        x, _, _, mean, variance = given
+        result = instance_norm(call, *given, True, momentum, eps)
+        return (result, *normalisation.running_statistics_of_instances(x, mean, variance, momentum))
+
+    def used(*given: Any) -> tuple[Tensor, ...]:
+        return _batch_norm(call, *given, float(eps)), *given[3:]
+
+    return list(in_training(trained, used, x, weight, bias, running_mean, running_var))
 
 
 @translates("aten.instance_norm.default")

@@ -15,6 +15,7 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.algorithms.values import Numeric, Size, constant, dtype_of, filled, int64s, is_static, rank_of
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Translated
+from onnxsmith.torch.library.marks import in_training
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
@@ -231,6 +232,13 @@ def rrelu(
     if not training:
         return op.LeakyRelu(x, alpha=(float(lower) + float(upper)) / 2)
     dtype = call.dtype
-    slopes = drawn_uniform(_sizes(call), dtype) * cast(upper - lower, dtype)
-    slopes = slopes + cast(lower, dtype)
-    return op.Where(x <= 0, x * slopes, x)
+
+    def trained(x: Tensor) -> Tensor:
+        slopes = drawn_uniform(_sizes(call), dtype) * cast(upper - lower, dtype)
+        slopes = slopes + cast(lower, dtype)
+        return op.Where(x <= 0, x * slopes, x)
+
+    def used(x: Tensor) -> Tensor:
+        return op.LeakyRelu(x, alpha=(float(lower) + float(upper)) / 2)
+
+    return in_training(trained, used, x)
