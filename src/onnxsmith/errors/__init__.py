@@ -101,6 +101,9 @@ from onnxsmith.errors.torch import TrainingModeWarning as TrainingModeWarning
 from onnxsmith.errors.torch import TranslationError as TranslationError
 from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError
 from onnxsmith.errors.torch import VerificationError as VerificationError
+from onnxsmith.errors.training import MetricError as MetricError
+from onnxsmith.errors.training import NonFiniteLossError as NonFiniteLossError
+from onnxsmith.errors.training import TrainingDataError as TrainingDataError
 from onnxsmith.errors.wrong_calls import wrong_call as wrong_call
 
 

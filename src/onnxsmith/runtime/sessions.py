@@ -439,3 +439,18 @@ def _is_fixed(old: AnyValueType, new: AnyValueType) -> bool:
     if not isinstance(old, TensorType) or not isinstance(new, TensorType) or old.shape is None:
         return False
     return old.shape == new.shape and all(isinstance(each, int) for each in old.shape)
+
+
+# -- for those who train -----------------------------------------------------------------------------------------
+
+
+def arrays_on_device(session: Session) -> dict[str, OrtArray]:
+    """The state as it lies on the device, not copied: the next call but one writes over it."""
+    now = {**session._sets[session._current], **session._moving}
+    return {name: OrtArray(now[name], str(session._device)) for name in session._pairs}
+
+
+def step_back(session: Session) -> None:
+    """Take the state of before the last call again; for sessions whose state is of fixed size."""
+    assert not session._moving  # of that only the last is there
+    session._current = 1 - session._current

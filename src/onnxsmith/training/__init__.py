@@ -1,9 +1,13 @@
 """Training: steps of training as models, optimisers, schedules and losses, and `Trainer`, which runs them.
 
 `training_step` makes a step of training of a model, a loss of `losses` and an optimiser of `optimizers`; the gradient
-is that of `onnxsmith.grad`.
+is that of `onnxsmith.grad`. `Trainer.fit` runs it on data.
 """
 
+from onnxsmith.training.callbacks import Callback as Callback
+from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
+from onnxsmith.training.history import History as History
+from onnxsmith.training.loop import Position as Position
 from onnxsmith.training.optimizers import Optimizer as Optimizer
 from onnxsmith.training.optimizers import adam as adam
 from onnxsmith.training.optimizers import adamw as adamw
@@ -11,10 +15,16 @@ from onnxsmith.training.optimizers import sgd as sgd
 from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.training.step import initial_state as initial_state
 from onnxsmith.training.step import training_step as training_step
+from onnxsmith.training.trainer import Trainer as Trainer
 
 __all__ = [
+    "Callback",
+    "EarlyStopping",
+    "History",
     "Optimizer",
+    "Position",
     "Schedule",
+    "Trainer",
     "adam",
     "adamw",
     "initial_state",

@@ -16,7 +16,8 @@ from onnxsmith.algorithms.operators import op as recorded_op
 from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
-from onnxsmith.errors import AttributeValueError, boundary
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import AttributeValueError, LossError, boundary
 from onnxsmith.errors.arguments import check_numbers
 from onnxsmith.training.targets import takes_classes, takes_weights
 
@@ -349,6 +350,21 @@ def _of_classes(
         smooth = op.ReduceSum(of_all, keepdims=0) / op.Squeeze(count)
         total = total * (1.0 - float(label_smoothing)) + smooth * float(label_smoothing)
     return cast(Tensor, total if reduction == "sum" else total / number)
+
+
+def loss_of(loss: object, outputs: Sequence[str]) -> Any:
+    """The loss that a name is of; a name of an output, and what is no name, as they are."""
+    if not isinstance(loss, str) or loss in outputs:
+        return loss
+    names = [each for each in __all__ if each not in ("elastic_penalty", "quantile")]
+    if loss in names:
+        return huber() if loss == "huber" else globals()[loss]
+    raise LossError(
+        f"there is no loss '{loss}', and the model has no output of that name",
+        help="losses.quantile(0.9) makes one"
+        if loss == "quantile"
+        else did_you_mean(loss, [*names, *outputs]) or f"there are {', '.join(names)}",
+    )
 
 
 __all__ = [

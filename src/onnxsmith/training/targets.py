@@ -62,6 +62,20 @@ def target_type(loss: Callable[..., Any], prediction: TensorType) -> TensorType:
     return TensorType(DType.INT64, None if shape is None else (*shape[:1], *shape[2:]))
 
 
+def classes_of(loss: Callable[..., Any], prediction: TensorType) -> tuple[int | None, int | None]:
+    """How many classes targets of a loss may be numbers of, and the label that does not count; None if unknown."""
+    shape = prediction.shape
+    if not is_of_classes(loss) or shape is None or len(shape) < 2 or not isinstance(shape[1], int):
+        return None, None
+    given: Any = loss
+    ignored: int | None = None
+    while isinstance(given, functools.partial):
+        option: object = given.keywords.get("ignore_index")
+        ignored = option if ignored is None and isinstance(option, int) else ignored
+        given = cast("functools.partial[Any]", given).func
+    return shape[1], ignored
+
+
 def _function(loss: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind options that are set."""
     while isinstance(loss, functools.partial):

@@ -1,0 +1,360 @@
+"""From a user's data to batches in the order of a step's inputs: what is in memory, and what is streamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxsmith.core.value import Array
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import ModelInputError, TrainingDataError
+from onnxsmith.graphs import model_inputs
+from onnxsmith.graphs.batches import Batches
+from onnxsmith.graphs.model_inputs import Port
+from onnxsmith.training.shuffling import BUFFER_ROWS, order_of, rebatched, shuffled
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+#: A batch, in the order of the inputs of a step.
+Batch = tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """What a batch has: the inputs of the model, and behind them the target and the weights of examples."""
+
+    ports: tuple[Port, ...]
+    #: How many of them are inputs of the model.
+    inputs: int
+    has_target: bool
+    is_weighted: bool
+    #: How many classes there are, where targets are numbers of classes, and the label that does not count.
+    classes: int | None = None
+    ignored: int | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of what a batch has."""
+        return [each.name for each in self.ports]
+
+
+class Feed(Protocol):
+    """Data for epochs."""
+
+    #: How many rows and batches an epoch has; None where only its end says it.
+    rows: int | None
+    batches: int | None
+    #: True if there can be one epoch only.
+    is_once: bool
+
+    def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch, but for the first."""
+        ...
+
+
+# -- data in memory ------------------------------------------------------------------------------------------------
+
+
+class ArrayFeed:
+    """Arrays in memory: batches are slices of them, or of a permutation."""
+
+    is_once = False
+
+    def __init__(self, columns: Sequence[Array], batch_size: int, *, shuffle: bool) -> None:
+        self.columns = [np.ascontiguousarray(each) if each.ndim else each for each in columns]
+        self.rows: int | None = len(self.columns[0])
+        self.batches: int | None = -(-self.rows // batch_size)
+        self._size = batch_size
+        self._shuffle = shuffle
+
+    def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
+        size, columns, rows = self._size, self.columns, cast(int, self.rows)
+        starts = range(skipped * size, rows, size)
+        if not self._shuffle:
+            for begin in starts:
+                end = begin + size
+                yield tuple([each[begin:end] for each in columns])
+            return
+        order = order_of(rows, seed, epoch)
+        for begin in starts:
+            chosen = order[begin : begin + size]
+            yield tuple([each.take(chosen, 0) for each in columns])
+
+    def taken(self, rows: NDArray[np.int64], *, shuffle: bool | None = None) -> ArrayFeed:
+        """The same of some rows."""
+        return ArrayFeed(
+            [each[rows] for each in self.columns],
+            self._size,
+            shuffle=self._shuffle if shuffle is None else shuffle,
+        )
+
+
+# -- data that is streamed -----------------------------------------------------------------------------------------
+
+
+class StreamFeed:
+    """Files, loaders, readers and generators: read anew in each epoch, never in memory as a whole."""
+
+    def __init__(
+        self,
+        data: Any,
+        plan: BatchPlan,
+        target: str | None,
+        sample_weight: str | None,
+        batch_size: int,
+        *,
+        shuffle: bool,
+    ) -> None:
+        self._data, self._plan, self._target, self._weight = data, plan, target, sample_weight
+        self._size, self._shuffle = batch_size, shuffle
+        #: Their batches are of the size that they have.
+        self._has_batches = not _is_file(data)
+        self.is_once = not callable(data) and (
+            hasattr(data, "__next__") or type(data).__name__ == "RecordBatchReader"
+        )
+        self.rows: int | None = None
+        self.batches: int | None = len(data) if _is_loader(data) and hasattr(data, "__len__") else None
+        if not self._has_batches:
+            self.rows = Batches(data, 1).rows
+            self.batches = None if self.rows is None else -(-self.rows // batch_size)
+
+    def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
+        found = self._own() if self._has_batches else self._of_file(seed, epoch)
+        for number, batch in enumerate(found):
+            if number >= skipped:
+                yield batch
+
+    def _own(self) -> Iterator[Batch]:
+        data = self._data() if callable(self._data) and not hasattr(self._data, "__iter__") else self._data
+        for number, columns in enumerate(self._columns(Batches(data, self._size))):
+            where = f"batch {number}"
+            for port, each in zip(self._plan.ports, columns, strict=True):
+                _check_kind(port, each, where)
+            check_labels(self._plan, columns, where)
+            yield tuple(columns)
+
+    def _of_file(self, seed: int, epoch: int) -> Iterator[Batch]:
+        block = max(BUFFER_ROWS // 4, self._size)
+        columns = self._columns(Batches(self._data, min(block, 16_384)))
+        blocks = (
+            [
+                _converted(port, each, f"block {number}")
+                for port, each in zip(self._plan.ports, one, strict=True)
+            ]
+            for number, one in enumerate(columns)
+        )
+        if self._shuffle:
+            return shuffled(blocks, self._size, seed, epoch)
+        return rebatched(blocks, self._size)
+
+    def _columns(self, batches: Batches) -> Iterator[list[Array]]:
+        for number, piece in enumerate(batches.pieces(self._plan.names)):
+            found = columns_of(piece, self._plan, self._target, self._weight, f"batch {number}")
+            yield [np.asarray(each) for each in found]
+
+
+def _is_file(data: object) -> bool:
+    return isinstance(data, str | os.PathLike)
+
+
+def _is_loader(data: object) -> bool:
+    return hasattr(data, "batch_sampler") or hasattr(data, "batch_size")
+
+
+def _is_streamed(data: Any) -> bool:
+    """True for what is not in memory, or has batches of its own."""
+    if _is_file(data) or hasattr(data, "__next__"):
+        return True
+    if callable(data) and not hasattr(data, "__array__") and not hasattr(data, "__len__"):
+        return True
+    homes = {each.__module__.partition(".")[0] for each in cast(type, type(data)).__mro__}
+    if "torch" in homes:
+        return not hasattr(data, "detach")
+    if "datasets" in homes:
+        return hasattr(data, "iter")
+    return "pyarrow" in homes and type(data).__name__ not in ("Table", "RecordBatch")
+
+
+# -- columns -------------------------------------------------------------------------------------------------------
+
+
+def feed_of(
+    data: Any,
+    target: Any,
+    sample_weight: Any,
+    plan: BatchPlan,
+    batch_size: int,
+    *,
+    shuffle: bool,
+) -> ArrayFeed | StreamFeed:
+    """The batches of a user's data; refused where it does not fit the model."""
+    if isinstance(data, tuple) and target is None and plan.has_target:
+        data, target, sample_weight = _parted(cast("tuple[Any, ...]", data), sample_weight)
+    if _is_streamed(data):
+        for name, each in (("target", target), ("sample_weight", sample_weight)):
+            if each is not None and not isinstance(each, str):
+                raise TrainingDataError(
+                    f"{name} is an array, and the data is read batch by batch",
+                    help=f"give the name of a column, or batches that have it: (x, {name})",
+                )
+        return StreamFeed(data, plan, target, sample_weight, batch_size, shuffle=shuffle)
+    pieces = list(Batches(data).pieces(plan.names)) if _has_pieces(data) else [data]
+    if len(pieces) != 1:
+        parts = [columns_of(each, plan, target, sample_weight, "the data") for each in pieces]
+        found: list[Any] = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    else:
+        found = columns_of(pieces[0], plan, target, sample_weight, "the data")
+    columns = [_converted(port, each, "the data") for port, each in zip(plan.ports, found, strict=True)]
+    _check_rows(plan, columns)
+    check_labels(plan, columns, "the data")
+    return ArrayFeed(columns, batch_size, shuffle=shuffle)
+
+
+def _has_pieces(data: Any) -> bool:
+    homes = {each.__module__.partition(".")[0] for each in cast(type, type(data)).__mro__}
+    return "pyarrow" in homes or hasattr(data, "detach") or ("polars" in homes and hasattr(data, "collect"))
+
+
+def _parted(data: tuple[Any, ...], sample_weight: Any) -> tuple[Any, Any, Any]:
+    if len(data) == 2:
+        return (*data, sample_weight)
+    if len(data) == 3:
+        return data
+    raise TrainingDataError(
+        f"data is given as {len(data)} arrays", help="(X, y), or (X, y, sample_weight), or X and y apart"
+    )
+
+
+def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any, where: str) -> list[Any]:
+    """What a piece of data has for each input of a step."""
+    inputs = list(plan.names[: plan.inputs])
+    extra: dict[str, Any] = {}
+    if plan.has_target:
+        extra["target"] = target
+    if plan.is_weighted:
+        extra["sample_weight"] = sample_weight
+    is_frame = isinstance(piece, Mapping) or (hasattr(piece, "columns") and hasattr(piece, "shape"))
+    columns = (
+        list(cast(Any, piece).keys() if isinstance(piece, Mapping) else piece.columns) if is_frame else []
+    )
+    found: dict[str, Any] = {}
+    taken: list[str] = []
+    for name, each in extra.items():
+        column = name if each is None else each
+        if isinstance(column, str):
+            if column in columns:
+                found[name] = piece[column]
+                taken.append(column)
+                continue
+            if name == "sample_weight" and each is None:
+                found[name] = None
+                continue
+            raise TrainingDataError(
+                f"{where} has no {'column ' + repr(column) if columns or each is not None else name}",
+                help=f"its columns are {', '.join(map(str, columns))}"
+                if columns
+                else f"fit(X, y), or data with a {name}",
+            )
+        found[name] = each
+    if not is_frame:
+        found.update(_in_order(piece, inputs, where))
+    elif all(each in columns for each in inputs):
+        found.update({each: piece[each] for each in inputs})
+    else:
+        found[inputs[0]] = _matrix(piece, [each for each in columns if each not in taken], inputs, where)
+    if plan.is_weighted and found["sample_weight"] is None:
+        kind = cast(TensorType, plan.ports[-1].type)
+        dtype = DType.FLOAT if kind.dtype is None else kind.dtype
+        found["sample_weight"] = np.ones(len(found[inputs[0]]), dtype.numpy)
+    return [found[name] for name in plan.names]
+
+
+def _in_order(piece: Any, inputs: Sequence[str], where: str) -> dict[str, Any]:
+    if len(inputs) == 1:
+        return {inputs[0]: piece}
+    if isinstance(piece, list | tuple) and len(cast("Sequence[Any]", piece)) == len(inputs):
+        return dict(zip(inputs, cast("Sequence[Any]", piece), strict=True))
+    raise TrainingDataError(
+        f"the model has {len(inputs)} inputs, and {where} is {described_type(cast(type, type(piece)))}",
+        help="give a dict of arrays by name: {" + ", ".join(f"{each!r}: …" for each in inputs) + "}",
+    )
+
+
+def _matrix(piece: Any, columns: Sequence[str], inputs: Sequence[str], where: str) -> Any:
+    """Columns side by side, for a model with one input."""
+    if len(inputs) != 1 or not columns:
+        missing = next((each for each in inputs if each not in columns), inputs[0])
+        raise TrainingDataError(
+            f"{where} has no column '{missing}'", help=f"its columns are {', '.join(map(str, columns))}"
+        )
+    return np.column_stack([np.asarray(piece[each]) for each in columns])
+
+
+def _converted(port: Port, value: Any, where: str) -> Array:
+    """A column as an array of the input's element type; whole numbers become floating-point ones, not the reverse."""
+    kind = cast(TensorType, port.type)
+    array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+    if kind.dtype is not None and array.dtype != kind.dtype.numpy:
+        wanted = kind.dtype.numpy
+        given = array.dtype.kind
+        if (given in "fiub" and _is_floating(kind.dtype)) or (given in "iub" and wanted.kind == "i"):
+            array = array.astype(wanted)
+    return _check_kind(port, _in_rank(port, array), where)
+
+
+def _in_rank(port: Port, array: Array) -> Array:
+    """Targets as a column, where the model gives one."""
+    shape = cast(TensorType, port.type).shape
+    if port.name == "target" and shape is not None and len(shape) == 2 and array.ndim == 1 and shape[1] == 1:
+        return array.reshape(-1, 1)
+    return array
+
+
+def _check_kind(port: Port, array: Array, where: str) -> Array:
+    """Refuse an array of another element type or rank than the input's; how many rows there are is left open."""
+    kind = cast(TensorType, port.type)
+    free = kind if not kind.shape else TensorType(kind.dtype, (None, *kind.shape[1:]))
+    try:
+        return cast(Array, model_inputs.feed(Port(port.name, free), array))
+    except ModelInputError as error:
+        raise ModelInputError(f"{where}: {error.message}", help=error.help) from None
+
+
+def _check_rows(plan: BatchPlan, columns: Sequence[Array]) -> None:
+    first = columns[0]
+    for name, each in zip(plan.names, columns, strict=True):
+        if not each.ndim or len(each) != len(first):
+            count = len(each) if each.ndim else "no"
+            raise TrainingDataError(
+                f"'{plan.names[0]}' has {len(first)} rows, and '{name}' has {count}",
+                help="each example has one row in each of them",
+            )
+    if not len(first):
+        raise TrainingDataError("the data has no rows")
+
+
+def check_labels(plan: BatchPlan, columns: Sequence[Array], where: str) -> None:
+    """Refuse labels that are no number of a class."""
+    if plan.classes is None:
+        return
+    labels = columns[plan.inputs]
+    wrong = (labels < 0) | (labels >= plan.classes)
+    if plan.ignored is not None:
+        wrong &= labels != plan.ignored
+    if wrong.any():
+        place = np.argwhere(wrong)[0]
+        label = int(labels[tuple(place)])
+        raise TrainingDataError(
+            f"{where} has the label {label} in row {int(place[0])}, and the classes of the model are 0 to "
+            f"{plan.classes - 1}",
+            help="np.unique(y, return_inverse=True)[1] numbers the classes from 0 on",
+        )
+
+
+def _is_floating(dtype: DType) -> bool:
+    return dtype in (DType.FLOAT, DType.DOUBLE, DType.FLOAT16, DType.BFLOAT16)
