@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from onnxsmith.errors import AttributeValueError, UnknownNameError, boundary
 from onnxsmith.errors.arguments import check_flags, check_numbers
@@ -23,6 +23,9 @@ class Callback:
     ...     def on_epoch_end(self, trainer, record):
     ...         print(record["epoch"], round(record["loss"], 3))
     """
+
+    #: True for a callback that is called behind all others, whose states it keeps.
+    is_last: ClassVar[bool] = False
 
     def on_fit_begin(self, trainer: Trainer) -> None:
         """Called before the first batch."""

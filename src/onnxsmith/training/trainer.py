@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -30,6 +31,8 @@ from onnxsmith.training.losses import loss_of
 from onnxsmith.training.optimizers import Optimizer, adam
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
+from onnxsmith.training.resuming import Running
+from onnxsmith.training.resuming import resume as resume_from
 from onnxsmith.training.shuffling import split
 from onnxsmith.training.step import TARGET, Objective, initial_state, step_of
 from onnxsmith.training.summary import Summary, summary_of
@@ -110,6 +113,8 @@ class Trainer:
         self._session: Session | None = None
         self._evaluation: Evaluation | None = None
         self._loop: Loop | None = None
+        #: The fit that runs, or ran last; checkpoints say of it what has to be the same.
+        self.running: Running = Running.nothing()
         self._make()
 
     def _make(self) -> None:
@@ -137,6 +142,20 @@ class Trainer:
     def trained(self) -> list[str]:
         """The names of the weights that are trained."""
         return list(self._objective.names)
+
+    @property
+    def objective(self) -> Objective:
+        """The loss that is minimised, with the model and the weights that are trained."""
+        return self._objective
+
+    @property
+    def is_stopping(self) -> bool:
+        """True if the fit that runs ends after this batch or epoch."""
+        return self._loop is not None and self._loop.is_stopped
+
+    def rates_of_step(self, step: int) -> dict[str, float]:
+        """The learning rates of a step of the fit that runs, by the names of inputs of the step."""
+        return self._rates.of_step(step)
 
     @property
     def updates(self) -> Updates:
@@ -239,9 +258,12 @@ class Trainer:
         sample_weight: Any = None,
         callbacks: Sequence[Callback] = (),
         progress: bool | None = None,
-        resume: Any = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> History:
         """Train on data for some epochs, and give what each of them gave.
+
+        `resume` is a checkpoint that `SaveCheckpoint` wrote, or a folder of them, whose last one is taken: the fit goes
+        on from there, with the model, optimiser and data that it began with. A folder without one begins anew.
 
         `data` is an array, a dict of arrays by the names of inputs, a frame, a table, the path of a parquet file, a
         loader or dataset of torch, or a function that makes a generator of batches; `target` is an array or the name of
@@ -261,7 +283,7 @@ class Trainer:
         """
         check_counts(epochs=epochs, batch_size=batch_size)
         check_flags(shuffle=shuffle)
-        called = _callbacks(callbacks)
+        called = sorted(_callbacks(callbacks), key=lambda each: each.is_last)
         if sample_weight is not None and not self._objective.is_weighted:
             self._weigh()
         size = int(batch_size)
@@ -274,6 +296,7 @@ class Trainer:
                 help="give a function that makes it anew: fit(lambda: batches(), epochs=…)",
                 culprit="epochs",
             )
+        self.running = Running(feed, called, size, bool(shuffle), int(epochs))
         position = self._begin(resume, feed, int(epochs))
 
         def validate() -> dict[str, float]:
@@ -282,6 +305,7 @@ class Trainer:
             return self._measured(held_out, is_validation=True)
 
         self._loop = Loop(self, feed, self._rates, called, validate, Progress(progress))
+        self._loop.is_stopped = self.running.was_stopped
         try:
             self._loop.run(position.first_epoch + int(epochs))
         finally:
@@ -290,11 +314,10 @@ class Trainer:
 
     def _begin(self, resume: Any, feed: Feed, epochs: int) -> Position:
         """Set the position of a fit: it begins here, or goes on from that of another."""
-        self.is_resumed = resume is not None
-        if resume is not None:
-            if not isinstance(resume, Position):
-                raise AttributeTypeError("resume is the position of a fit", culprit="resume")
-            self.position = resume
+        found = None if resume is None else resume_from(self, self.running, resume)
+        self.is_resumed = found is not None
+        if found is not None:
+            self.position = found
         else:
             position = self.position
             position.first_epoch, position.first_step = position.epoch, position.step
