@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +35,7 @@ from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
 from onnxsmith.training.resuming import Running
 from onnxsmith.training.resuming import resume as resume_from
+from onnxsmith.training.schedules import Schedule
 from onnxsmith.training.shuffling import split
 from onnxsmith.training.step import TARGET, Objective, initial_state, step_of
 from onnxsmith.training.summary import Summary, summary_of
@@ -237,6 +240,33 @@ class Trainer:
         {'weight': (2, 1)}
         """
         return summary_of(self._objective, self._updates, self._step, self._initial)
+
+    def restarted(
+        self, *, seed: int = 0, schedule: Schedule | None = None, device: str | None = None
+    ) -> Trainer:
+        """A trainer of the same step from its start, without compiling it again; `schedule` is another one for rates.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+        >>> trainer.restarted(seed=1).step is trainer.step
+        True
+        """
+        made = copy.copy(self)
+        made._session = made._loop = None
+        made._initial = initial_state(made._objective.model, made._step)
+        made.position, made.running = Position(seed=seed), Running.nothing()
+        if schedule is not None:
+            optimizers = {
+                pattern: replace(each, schedule=schedule) if each.lr is None else each
+                for pattern, each in made._updates.optimizers.items()
+            }
+            made._updates = replace(made._updates, optimizers=optimizers)
+        made._rates = Rates(made._updates)
+        made._device = self._device if device is None else device
+        return made
 
     def stop(self) -> None:
         """End the fit that runs after this batch, or after this epoch if it is done. Callbacks call it."""

@@ -124,21 +124,24 @@ def _with_weights_as_inputs(
 
 
 @functools.lru_cache(_MOST)
-def loss_with_penalty(output: Output, alpha: float, *, is_weighted: bool) -> Callable[..., Tensor]:
-    """The loss of scores and targets, with `alpha` times the squares by example, as scikit-learn has it."""
-    of_scores = LOSSES[output]
+def loss_with_penalty(output: Output, alpha: float) -> Callable[..., Tensor]:
+    """The usual loss of scores, with `alpha` times the squares by example, as scikit-learn has it."""
+    return with_penalty(LOSSES[output], alpha)
 
-    def loss(scores: Tensor, squares: Tensor, target: Tensor) -> Tensor:
-        found = of_scores(scores, target)
+
+def with_penalty(of_scores: Callable[..., Any], alpha: float) -> Callable[..., Tensor]:
+    """A loss of scores with `alpha` times the squares by example."""
+
+    def loss(scores: Tensor, squares: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> Tensor:
+        extra = () if sample_weight is None else (sample_weight,)
+        found = of_scores(scores, target, *extra)
         if not alpha:
             return found
+        if sample_weight is not None:
+            return found + squares * alpha / op.ReduceSum(sample_weight, keepdims=0)
         return found + squares * alpha / op.CastLike(op.Squeeze(op.Shape(scores, start=0, end=1)), squares)
 
-    def weighted(scores: Tensor, squares: Tensor, target: Tensor, sample_weight: Tensor) -> Tensor:
-        found = of_scores(scores, target, sample_weight)
-        return found + squares * alpha / op.ReduceSum(sample_weight, keepdims=0) if alpha else found
-
-    return weighted if is_weighted else loss
+    return loss
 
 
 def _of_labels(scores: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> Tensor:
