@@ -55,7 +55,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     def predict(self, X: Rows) -> Elements:
         """The class of each row; of several labels 1 where the probability is over one half."""
         scores = self._scores(X)
-        if self._is_multilabel:
+        if self.is_multilabel_:
             return (self._probable(scores) > 0.5).astype(np.int64)
         places = scores.argmax(1) if scores.shape[1] > 1 else (self._probable(scores)[:, 0] > 0.5).astype(int)
         return self.classes_[np.minimum(places, len(self.classes_) - 1)]
@@ -63,7 +63,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     def predict_proba(self, X: Rows) -> Elements:
         """The probability of each class, in the order of `classes_`."""
         found = self._probable(self._scores(X))
-        if found.shape[1] > 1 or self._is_multilabel:
+        if found.shape[1] > 1 or self.is_multilabel_:
             return found
         return np.concatenate([1.0 - found, found], axis=1)
 
@@ -72,9 +72,14 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @property
+    def gives_probabilities_(self) -> bool:
+        """True if the scores of the network are probabilities already, as its loss takes them."""
+        return self.loss is not None and function_of(self.loss) is losses.probability_cross_entropy
+
     def _probable(self, scores: Array) -> Array:
-        """Probabilities of scores, which are some already where the loss takes them so."""
-        if self.loss is not None and function_of(self.loss) is losses.probability_cross_entropy:
+        """Probabilities of scores."""
+        if self.gives_probabilities_:
             return scores
         if self.out_activation_ == "softmax":
             powers = np.exp(scores - scores.max(1, keepdims=True))
@@ -93,12 +98,12 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             )
         is_multilabel = kind == "multilabel-indicator"
         if is_first:
-            self._is_multilabel = is_multilabel
+            self.is_multilabel_ = is_multilabel
             if is_multilabel:
                 self.classes_ = np.arange(y.shape[1])
             else:
                 self.classes_ = np.unique(y if classes is None else np.asarray(classes))
-        if is_multilabel != self._is_multilabel or (is_multilabel and y.shape[1] != len(self.classes_)):
+        if is_multilabel != self.is_multilabel_ or (is_multilabel and y.shape[1] != len(self.classes_)):
             raise PipelineError("`y` has other labels than in the call of fit before")
         if is_multilabel:
             dense: Any = y.toarray() if hasattr(y, "toarray") else y
@@ -120,7 +125,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             )
 
     def _score_of(self, scores: Array, target: Array, sample_weight: Array | None) -> float:
-        if self._is_multilabel:
+        if self.is_multilabel_:
             return float(accuracy_score(target > 0.5, scores > 0, sample_weight=sample_weight))
         if scores.ndim == 2 and scores.shape[1] > 1:
             return float(accuracy_score(target.ravel(), scores.argmax(1), sample_weight=sample_weight))

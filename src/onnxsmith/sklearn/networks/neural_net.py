@@ -175,17 +175,23 @@ class NeuralNet(OfModel):
             layers = (features, *_sizes(self.hidden_layer_sizes), columns)
             return LayeredProgram(Layers(layers, self.activation, output, self.dtype))
         if given.scores not in (None, columns):
-            each = "classes" if isinstance(self, ClassifierMixin) else "columns"
+            classes = len(getattr(self, "classes_", ()))
+            wanted = f"{columns}" if classes in (0, columns) else f"{columns} or {classes}"
             raise PipelineError(
-                f"the model gives {given.scores} scores for each row, and y has {columns} {each}",
-                help=f"the last layer of the model has to give {columns}",
+                f"the model gives {given.scores} scores for each row, and y has "
+                f"{f'{classes} classes' if classes else f'{columns} columns'}",
+                help=f"the last layer of the model has to give {wanted}",
             )
         return ModelProgram(given, output, columns)
 
     def _read_model(self, features: int) -> Network:
         given: Any = self.model
-        is_code = callable(given) and not isinstance(given, Model)
-        model = trace(given, FLOAT["N", features]) if is_code else self._given_model()
+        if hasattr(type(given), "to_model"):  # a script
+            model = given.to_model()
+        elif callable(given) and not isinstance(given, Model):
+            model = trace(given, FLOAT["N", features])
+        else:
+            model = self._given_model()
         network = read_network(model, type(self).__name__)
         if network.features not in (None, features):
             raise PipelineError(f"the model takes {network.features} columns, and X has {features}")
