@@ -204,11 +204,19 @@ class Session:
             binding.bind_output(name, self._array_place)
         return binding
 
+    def _arrays_now(self) -> dict[str, OrtArray]:
+        now = {**self._sets[self._current], **self._moving}
+        return {name: OrtArray(now[name], str(self._device)) for name in self._pairs}
+
+    def _step_back(self) -> None:
+        if self._moving:
+            raise SessionStateError("of state whose size changes only the last is there")
+        self._current = 1 - self._current
+
     @property
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
         """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
-        now = {**self._sets[self._current], **self._moving}
-        return {name: OrtArray(now[name], str(self._device)).numpy().copy() for name in self._pairs}
+        return {name: each.numpy().copy() for name, each in self._arrays_now().items()}
 
     @state.setter
     def state(self, state: Mapping[str, Any]) -> None:
@@ -441,16 +449,14 @@ def _is_fixed(old: AnyValueType, new: AnyValueType) -> bool:
     return old.shape == new.shape and all(isinstance(each, int) for each in old.shape)
 
 
-# -- for those who train -----------------------------------------------------------------------------------------
+# -- for training --------------------------------------------------------------------------------------------------
 
 
 def arrays_on_device(session: Session) -> dict[str, OrtArray]:
-    """The state as it lies on the device, not copied: the next call but one writes over it."""
-    now = {**session._sets[session._current], **session._moving}
-    return {name: OrtArray(now[name], str(session._device)) for name in session._pairs}
+    """The state of a session as it lies on the device, not copied: the next call but one writes over it."""
+    return session._arrays_now()  # pyright: ignore[reportPrivateUsage]  # of this module
 
 
 def step_back(session: Session) -> None:
-    """Take the state of before the last call again; for sessions whose state is of fixed size."""
-    assert not session._moving  # of that only the last is there
-    session._current = 1 - session._current
+    """Take the state of before the last call of a session again, where its size never changes."""
+    session._step_back()  # pyright: ignore[reportPrivateUsage]  # of this module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -11,29 +11,44 @@ from onnxsmith.core.value import Array
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection import Node
 from onnxsmith.observing import Observation, observe
+from onnxsmith.source import Span
 
 
 def _kind(array: Any) -> str | None:
     """NaN or infinity, if an array has some."""
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
+    if not isinstance(array, np.ndarray):
         return None
-    if np.isfinite(array.sum()):
+    numbers = cast(Array, array)
+    if numbers.dtype.kind != "f":
         return None
-    return "NaN" if np.isnan(array).any() else "infinite" if np.isinf(array).any() else None
+    return "NaN" if np.isnan(numbers).any() else "infinite" if np.isinf(numbers).any() else None
 
 
-def why_not_finite(step: Model, inputs: Mapping[str, Array], batch: Sequence[str]) -> tuple[str, str]:
-    """A reason in words, and what to do, given the inputs of the step that failed."""
+class Reason(NamedTuple):
+    """Why, in words, what to do, and the user's code that is at fault where it is known."""
+
+    text: str
+    help: str
+    place: Span | None = None
+    #: True if the state was no number before the step already.
+    is_of_state: bool = False
+
+
+def why_not_finite(step: Model, inputs: Mapping[str, Array], batch: Sequence[str]) -> Reason:
+    """Why the loss is no number, given the inputs of the step that failed."""
     for name in inputs:
         kind = _kind(inputs[name])
         if kind is None:
             continue
         place = ", ".join(str(each) for each in np.argwhere(~np.isfinite(inputs[name]))[0])
         if name in batch:
-            return f"'{name}' of the batch is {kind} at [{place}]", "leave out such rows, or fill them"
-        return (
+            return Reason(
+                f"'{name}' of the batch is {kind} at [{place}]", "leave out such rows, or fill them"
+            )
+        return Reason(
             f"'{name}' is {kind} at [{place}] since the step before",
-            "a lower rate or clip_norm=1.0 keeps steps small",
+            "a lower rate or clip_norm=1.0 keeps steps small; the state is that of before the fit",
+            is_of_state=True,
         )
     seen: dict[str, tuple[str, Node]] = {}
 
@@ -46,12 +61,12 @@ def why_not_finite(step: Model, inputs: Mapping[str, Array], batch: Sequence[str
     return _first(step, seen)
 
 
-def _first(step: Model, seen: Mapping[str, tuple[str, Node]]) -> tuple[str, str]:
+def _first(step: Model, seen: Mapping[str, tuple[str, Node]]) -> Reason:
     """The node that made the first bad value on the way to the loss."""
     name = step.outputs[0].name
     advice = "a lower rate, clip_norm=1.0 or another start keeps values in range"
     if name not in seen:
-        return "the run does not give it again when it is looked at", advice
+        return Reason("a second run of the step gives a number", advice)
     kind, node = seen[name]
     while True:
         # A NaN says more than an infinity, which masks have on purpose.
@@ -62,5 +77,6 @@ def _first(step: Model, seen: Mapping[str, tuple[str, Node]]) -> tuple[str, str]
         kind, node = seen[before[0]]
     values = [each for each in node.inputs if each is not None and each.name]
     of = " of " + ", ".join(f"'{each.name}'" for each in values) if values else ""
-    place = f", {node.origin}" if getattr(node, "origin", None) else ""
-    return f"the first node that made one is {node.op_type} '{node.name}'{of}{place} ({kind})", advice
+    return Reason(
+        f"the first node that made one is {node.op_type} '{node.name}'{of} ({kind})", advice, node.source
+    )

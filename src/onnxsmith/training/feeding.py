@@ -37,6 +37,9 @@ class BatchPlan:
     classes: int | None = None
     ignored: int | None = None
 
+    #: The rows of a batch, where the model takes batches of one size only.
+    fixed_rows: int | None = None
+
     @property
     def names(self) -> list[str]:
         """The names of what a batch has."""
@@ -65,22 +68,25 @@ class ArrayFeed:
 
     is_once = False
 
-    def __init__(self, columns: Sequence[Array], batch_size: int, *, shuffle: bool) -> None:
-        self.columns = [np.ascontiguousarray(each) if each.ndim else each for each in columns]
+    def __init__(
+        self, columns: Sequence[Array], batch_size: int, *, shuffle: bool, is_whole: bool = False
+    ) -> None:
+        self.columns = [np.ascontiguousarray(each) for each in columns]
         self.rows: int | None = len(self.columns[0])
-        self.batches: int | None = -(-self.rows // batch_size)
-        self._size = batch_size
-        self._shuffle = shuffle
+        #: With `is_whole` a last smaller batch is left out.
+        self._end = self.rows // batch_size * batch_size if is_whole else self.rows
+        self.batches: int | None = -(-self._end // batch_size)
+        self._size, self._shuffle, self._is_whole = batch_size, shuffle, is_whole
 
     def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
-        size, columns, rows = self._size, self.columns, cast(int, self.rows)
-        starts = range(skipped * size, rows, size)
+        size, columns = self._size, self.columns
+        starts = range(skipped * size, self._end, size)
         if not self._shuffle:
             for begin in starts:
                 end = begin + size
                 yield tuple([each[begin:end] for each in columns])
             return
-        order = order_of(rows, seed, epoch)
+        order = order_of(len(columns[0]), seed, epoch)
         for begin in starts:
             chosen = order[begin : begin + size]
             yield tuple([each.take(chosen, 0) for each in columns])
@@ -91,6 +97,7 @@ class ArrayFeed:
             [each[rows] for each in self.columns],
             self._size,
             shuffle=self._shuffle if shuffle is None else shuffle,
+            is_whole=self._is_whole,
         )
 
 
@@ -112,13 +119,11 @@ class StreamFeed:
     ) -> None:
         self._data, self._plan, self._target, self._weight = data, plan, target, sample_weight
         self._size, self._shuffle = batch_size, shuffle
-        #: Their batches are of the size that they have.
-        self._has_batches = not _is_file(data)
-        self.is_once = not callable(data) and (
-            hasattr(data, "__next__") or type(data).__name__ == "RecordBatchReader"
-        )
+        #: Loaders and generators have batches of their own; of files and datasets rows are read.
+        self._has_batches = _is_loader(data) or hasattr(data, "__next__") or _is_maker(data)
+        self.is_once = hasattr(data, "__next__") or type(data).__name__ == "RecordBatchReader"
         self.rows: int | None = None
-        self.batches: int | None = len(data) if _is_loader(data) and hasattr(data, "__len__") else None
+        self.batches: int | None = _length(data) if _is_loader(data) else None
         if not self._has_batches:
             self.rows = Batches(data, 1).rows
             self.batches = None if self.rows is None else -(-self.rows // batch_size)
@@ -130,31 +135,30 @@ class StreamFeed:
                 yield batch
 
     def _own(self) -> Iterator[Batch]:
-        data = self._data() if callable(self._data) and not hasattr(self._data, "__iter__") else self._data
-        for number, columns in enumerate(self._columns(Batches(data, self._size))):
-            where = f"batch {number}"
+        data = self._data() if _is_maker(self._data) else self._data
+        for columns in self._columns(Batches(data, self._size)):
             for port, each in zip(self._plan.ports, columns, strict=True):
-                _check_kind(port, each, where)
-            check_labels(self._plan, columns, where)
+                _check_kind(port, each)
+            _check_rows(self._plan, columns)
+            check_labels(self._plan, columns)
             yield tuple(columns)
 
     def _of_file(self, seed: int, epoch: int) -> Iterator[Batch]:
         block = max(BUFFER_ROWS // 4, self._size)
-        columns = self._columns(Batches(self._data, min(block, 16_384)))
-        blocks = (
-            [
-                _converted(port, each, f"block {number}")
-                for port, each in zip(self._plan.ports, one, strict=True)
-            ]
-            for number, one in enumerate(columns)
-        )
+        blocks = self._blocks(Batches(self._data, block))
         if self._shuffle:
             return shuffled(blocks, self._size, seed, epoch)
         return rebatched(blocks, self._size)
 
+    def _blocks(self, batches: Batches) -> Iterator[list[Array]]:
+        for one in self._columns(batches):
+            columns = [_converted(port, each) for port, each in zip(self._plan.ports, one, strict=True)]
+            check_labels(self._plan, columns)
+            yield columns
+
     def _columns(self, batches: Batches) -> Iterator[list[Array]]:
-        for number, piece in enumerate(batches.pieces(self._plan.names)):
-            found = columns_of(piece, self._plan, self._target, self._weight, f"batch {number}")
+        for piece in batches.pieces(self._plan.names):
+            found = columns_of(piece, self._plan, self._target, self._weight)
             yield [np.asarray(each) for each in found]
 
 
@@ -166,13 +170,23 @@ def _is_loader(data: object) -> bool:
     return hasattr(data, "batch_sampler") or hasattr(data, "batch_size")
 
 
+def _is_maker(data: object) -> bool:
+    """True for a function that makes batches anew."""
+    return callable(data) and not any(hasattr(data, each) for each in ("__array__", "__len__", "__iter__"))
+
+
+def _length(data: Any) -> int | None:
+    try:
+        return len(data)
+    except TypeError:  # a loader of a stream
+        return None
+
+
 def _is_streamed(data: Any) -> bool:
     """True for what is not in memory, or has batches of its own."""
-    if _is_file(data) or hasattr(data, "__next__"):
+    if _is_file(data) or hasattr(data, "__next__") or _is_maker(data):
         return True
-    if callable(data) and not hasattr(data, "__array__") and not hasattr(data, "__len__"):
-        return True
-    homes = {each.__module__.partition(".")[0] for each in cast(type, type(data)).__mro__}
+    homes = {each.__module__.partition(".")[0] for each in type(data).__mro__}
     if "torch" in homes:
         return not hasattr(data, "detach")
     if "datasets" in homes:
@@ -195,6 +209,12 @@ def feed_of(
     """The batches of a user's data; refused where it does not fit the model."""
     if isinstance(data, tuple) and target is None and plan.has_target:
         data, target, sample_weight = _parted(cast("tuple[Any, ...]", data), sample_weight)
+    if plan.fixed_rows not in (None, batch_size):
+        raise TrainingDataError(
+            f"the model takes batches of {plan.fixed_rows} rows, and batch_size is {batch_size}",
+            help=f"batch_size={plan.fixed_rows}; or make the model for any number: "
+            'FLOAT["N", …], export(…, dynamic_shapes=({0: "N"},))',
+        )
     if _is_streamed(data):
         for name, each in (("target", target), ("sample_weight", sample_weight)):
             if each is not None and not isinstance(each, str):
@@ -203,20 +223,20 @@ def feed_of(
                     help=f"give the name of a column, or batches that have it: (x, {name})",
                 )
         return StreamFeed(data, plan, target, sample_weight, batch_size, shuffle=shuffle)
-    pieces = list(Batches(data).pieces(plan.names)) if _has_pieces(data) else [data]
+    pieces: list[Any] = list(Batches(data).pieces(plan.names)) if _has_pieces(data) else [data]
     if len(pieces) != 1:
-        parts = [columns_of(each, plan, target, sample_weight, "the data") for each in pieces]
+        parts = [columns_of(each, plan, target, sample_weight) for each in pieces]
         found: list[Any] = [np.concatenate(each) for each in zip(*parts, strict=True)]
     else:
-        found = columns_of(pieces[0], plan, target, sample_weight, "the data")
-    columns = [_converted(port, each, "the data") for port, each in zip(plan.ports, found, strict=True)]
+        found = columns_of(pieces[0], plan, target, sample_weight)
+    columns = [_converted(port, each) for port, each in zip(plan.ports, found, strict=True)]
     _check_rows(plan, columns)
-    check_labels(plan, columns, "the data")
-    return ArrayFeed(columns, batch_size, shuffle=shuffle)
+    check_labels(plan, columns)
+    return ArrayFeed(columns, batch_size, shuffle=shuffle, is_whole=plan.fixed_rows is not None)
 
 
 def _has_pieces(data: Any) -> bool:
-    homes = {each.__module__.partition(".")[0] for each in cast(type, type(data)).__mro__}
+    homes = {each.__module__.partition(".")[0] for each in type(data).__mro__}
     return "pyarrow" in homes or hasattr(data, "detach") or ("polars" in homes and hasattr(data, "collect"))
 
 
@@ -230,7 +250,7 @@ def _parted(data: tuple[Any, ...], sample_weight: Any) -> tuple[Any, Any, Any]:
     )
 
 
-def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any, where: str) -> list[Any]:
+def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any) -> list[Any]:
     """What a piece of data has for each input of a step."""
     inputs = list(plan.names[: plan.inputs])
     extra: dict[str, Any] = {}
@@ -255,18 +275,18 @@ def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any, whe
                 found[name] = None
                 continue
             raise TrainingDataError(
-                f"{where} has no {'column ' + repr(column) if columns or each is not None else name}",
+                f"the data has no {'column ' + repr(column) if columns or each is not None else name}",
                 help=f"its columns are {', '.join(map(str, columns))}"
                 if columns
                 else f"fit(X, y), or data with a {name}",
             )
         found[name] = each
     if not is_frame:
-        found.update(_in_order(piece, inputs, where))
+        found.update(_in_order(piece, inputs))
     elif all(each in columns for each in inputs):
         found.update({each: piece[each] for each in inputs})
     else:
-        found[inputs[0]] = _matrix(piece, [each for each in columns if each not in taken], inputs, where)
+        found[inputs[0]] = _matrix(piece, [each for each in columns if each not in taken], inputs)
     if plan.is_weighted and found["sample_weight"] is None:
         kind = cast(TensorType, plan.ports[-1].type)
         dtype = DType.FLOAT if kind.dtype is None else kind.dtype
@@ -274,28 +294,28 @@ def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any, whe
     return [found[name] for name in plan.names]
 
 
-def _in_order(piece: Any, inputs: Sequence[str], where: str) -> dict[str, Any]:
+def _in_order(piece: Any, inputs: Sequence[str]) -> dict[str, Any]:
     if len(inputs) == 1:
         return {inputs[0]: piece}
     if isinstance(piece, list | tuple) and len(cast("Sequence[Any]", piece)) == len(inputs):
         return dict(zip(inputs, cast("Sequence[Any]", piece), strict=True))
     raise TrainingDataError(
-        f"the model has {len(inputs)} inputs, and {where} is {described_type(cast(type, type(piece)))}",
+        f"the model has {len(inputs)} inputs, and the data is {described_type(cast(object, piece).__class__)}",
         help="give a dict of arrays by name: {" + ", ".join(f"{each!r}: …" for each in inputs) + "}",
     )
 
 
-def _matrix(piece: Any, columns: Sequence[str], inputs: Sequence[str], where: str) -> Any:
+def _matrix(piece: Any, columns: Sequence[str], inputs: Sequence[str]) -> Any:
     """Columns side by side, for a model with one input."""
     if len(inputs) != 1 or not columns:
         missing = next((each for each in inputs if each not in columns), inputs[0])
         raise TrainingDataError(
-            f"{where} has no column '{missing}'", help=f"its columns are {', '.join(map(str, columns))}"
+            f"the data has no column '{missing}'", help=f"its columns are {', '.join(map(str, columns))}"
         )
     return np.column_stack([np.asarray(piece[each]) for each in columns])
 
 
-def _converted(port: Port, value: Any, where: str) -> Array:
+def _converted(port: Port, value: Any) -> Array:
     """A column as an array of the input's element type; whole numbers become floating-point ones, not the reverse."""
     kind = cast(TensorType, port.type)
     array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
@@ -304,7 +324,7 @@ def _converted(port: Port, value: Any, where: str) -> Array:
         given = array.dtype.kind
         if (given in "fiub" and _is_floating(kind.dtype)) or (given in "iub" and wanted.kind == "i"):
             array = array.astype(wanted)
-    return _check_kind(port, _in_rank(port, array), where)
+    return _check_kind(port, _in_rank(port, array))
 
 
 def _in_rank(port: Port, array: Array) -> Array:
@@ -315,14 +335,19 @@ def _in_rank(port: Port, array: Array) -> Array:
     return array
 
 
-def _check_kind(port: Port, array: Array, where: str) -> Array:
+def _check_kind(port: Port, array: Array) -> Array:
     """Refuse an array of another element type or rank than the input's; how many rows there are is left open."""
     kind = cast(TensorType, port.type)
     free = kind if not kind.shape else TensorType(kind.dtype, (None, *kind.shape[1:]))
     try:
         return cast(Array, model_inputs.feed(Port(port.name, free), array))
     except ModelInputError as error:
-        raise ModelInputError(f"{where}: {error.message}", help=error.help) from None
+        raise ModelInputError(_without_input(error.message), help=error.help) from None
+
+
+def _without_input(message: str) -> str:
+    """The message about a column: a target is no input of the user's model."""
+    return message.replace("input 'target'", "'target'").replace("input 'sample_weight'", "'sample_weight'")
 
 
 def _check_rows(plan: BatchPlan, columns: Sequence[Array]) -> None:
@@ -338,7 +363,7 @@ def _check_rows(plan: BatchPlan, columns: Sequence[Array]) -> None:
         raise TrainingDataError("the data has no rows")
 
 
-def check_labels(plan: BatchPlan, columns: Sequence[Array], where: str) -> None:
+def check_labels(plan: BatchPlan, columns: Sequence[Array]) -> None:
     """Refuse labels that are no number of a class."""
     if plan.classes is None:
         return
@@ -350,7 +375,7 @@ def check_labels(plan: BatchPlan, columns: Sequence[Array], where: str) -> None:
         place = np.argwhere(wrong)[0]
         label = int(labels[tuple(place)])
         raise TrainingDataError(
-            f"{where} has the label {label} in row {int(place[0])}, and the classes of the model are 0 to "
+            f"the data has the label {label} in row {int(place[0])}, and the classes of the model are 0 to "
             f"{plan.classes - 1}",
             help="np.unique(y, return_inverse=True)[1] numbers the classes from 0 on",
         )

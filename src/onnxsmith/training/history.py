@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, overload
 
@@ -59,12 +60,10 @@ class History(Sequence[dict[str, float]]):
         (1, 2)
         """
         if find_spec("pandas") is not None:
-            import pandas  # optional, and slow to import
-
+            pandas: Any = import_module("pandas")  # optional, and slow to import
             return pandas.DataFrame(self.records, columns=self.names)
         if find_spec("polars") is not None:
-            import polars  # optional
-
+            polars: Any = import_module("polars")
             return polars.DataFrame(self.records)
         raise MissingDependencyError(
             "a frame is one of pandas or polars, and neither is installed",

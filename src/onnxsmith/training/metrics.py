@@ -33,12 +33,14 @@ def _mean_squared_error(prediction: Array, target: Array) -> float:
 def _r2(prediction: Array, target: Array) -> float:
     """The share of the variance that is explained, as scikit-learn has it: the mean over all outputs."""
     wanted = target.astype(np.float64).reshape(len(target), -1)
-    missing = np.square(prediction.reshape(wanted.shape) - wanted).sum(0)
-    spread = np.square(wanted - wanted.mean(0)).sum(0)
-    shares = np.where(
-        spread > 0.0, 1.0 - missing / np.where(spread > 0.0, spread, 1.0), (missing == 0.0) * 1.0
-    )
-    return float(shares.mean())
+    missing: Array = np.square(prediction.reshape(wanted.shape) - wanted).sum(0)
+    spread: Array = np.square(wanted - wanted.mean(0)).sum(0)
+    # Where targets do not vary: 1 if they are met, and else 0.
+    shares: list[float] = [
+        1.0 - float(off) / float(whole) if whole else float(not off)
+        for off, whole in zip(missing, spread, strict=True)
+    ]
+    return sum(shares) / len(shares)
 
 
 #: Metrics by name.
@@ -101,6 +103,6 @@ def measured(name: str, metric: Metric, predictions: Sequence[Array], target: Ar
         return float(value)
     except (TypeError, ValueError):
         raise MetricError(
-            f"the metric '{name}' gives {described_type(cast(type, type(value)))}, and a metric is one number",
+            f"the metric '{name}' gives {described_type(cast(object, value).__class__)}, and a metric is one number",
             help="return a float: float(np.mean(…))",
         ) from None

@@ -28,8 +28,8 @@ from onnxsmith.training.evaluating import Evaluation
 from onnxsmith.training.feeding import ArrayFeed, Batch, BatchPlan, Feed, feed_of
 from onnxsmith.training.history import History
 from onnxsmith.training.loop import Loop, Position
-from onnxsmith.training.metrics import Metric, read_metrics
 from onnxsmith.training.losses import loss_of
+from onnxsmith.training.metrics import Metric, read_metrics
 from onnxsmith.training.optimizers import Optimizer, adam
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
@@ -180,11 +180,11 @@ class Trainer:
 
     @property
     def _held(self) -> set[str]:
-        return {name for name in self._given.ir.graph.initializers}
+        return set(self._given.ir.graph.initializers)
 
     @property
     def state(self) -> dict[str, Array]:
-        """A copy of the weights, running statistics and what the optimiser keeps, by name. Assign to go on from there."""
+        """A copy of weights, running statistics and what the optimiser keeps, by name. Assign to go on from there."""
         if self._session is not None:
             return self._session.state
         return {name: each.copy() for name, each in self._initial.items()}
@@ -317,8 +317,7 @@ class Trainer:
         if sample_weight is not None and not self._objective.is_weighted:
             self._weigh()
         size = int(batch_size)
-        feed: Feed
-        feed = feed_of(data, target, sample_weight, self._plan, size, shuffle=bool(shuffle))
+        feed: Feed = feed_of(data, target, sample_weight, self._plan, size, shuffle=bool(shuffle))
         feed, held_out = self._validation(feed, validation, size)
         if feed.is_once and epochs > 1:
             raise AttributeValueError(
@@ -350,8 +349,9 @@ class Trainer:
             self.position = found
         else:
             position = self.position
-            position.first_epoch, position.first_step = position.epoch, position.step
-            position.batch, position.rows, position.loss_sum, position.seconds = 0, 0, 0.0, 0.0
+            position.begin()
+            if self._session is not None:  # what an update that is no number falls back to
+                self._initial = self._session.state
             position.total_steps = None if feed.batches is None else feed.batches * epochs
             if self._rates.needs_total and position.total_steps is None:
                 raise AttributeValueError(
@@ -410,12 +410,16 @@ class Trainer:
         position = self.position
         names = [each.name for each in self._step.inputs]
         feeds = dict(zip(names, [*batch, *rates], strict=False))
-        reason, advice = why_not_finite(self._step, {**feeds, **self.session.state}, self._plan.names)
-        raise NonFiniteLossError(
-            f"the loss is {loss} in step {position.step + 1}, batch {position.batch} of epoch {position.epoch + 1}: "
-            f"{reason}",
-            help=advice,
+        reason = why_not_finite(self._step, {**feeds, **self.session.state}, self._plan.names)
+        error = NonFiniteLossError(
+            f"the loss is {loss} in step {position.step + 1}, batch {position.batch + 1} of epoch "
+            f"{position.epoch + 1}: {reason.text}",
+            help=reason.help,
         )
+        if reason.is_of_state:
+            self.session.state = self._initial
+            position.rewind()
+        raise error.locate_at_caller().also(reason.place, "this makes the node")
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
@@ -434,8 +438,8 @@ class Trainer:
         0.5
         """
         check_counts(batch_size=batch_size)
-        plan = self._plan
-        found = feed_of(data, target, sample_weight, plan, int(batch_size), shuffle=False)
+        size = self._plan.fixed_rows or int(batch_size)
+        found = feed_of(data, target, sample_weight, self._plan, size, shuffle=False)
         return self._measured(found, is_validation=False, has_loss=True)
 
     def _measured(self, feed: Feed, *, is_validation: bool, has_loss: bool = False) -> dict[str, float]:
@@ -490,4 +494,7 @@ def _plan(objective: Objective, step: Model) -> BatchPlan:
     classes, ignored = (None, None)
     if has_target and isinstance(kind, TensorType) and not isinstance(objective.loss, str):
         classes, ignored = classes_of(objective.loss, kind)
-    return BatchPlan(found, len(objective.model_inputs), has_target, objective.is_weighted, classes, ignored)
+    first = cast(TensorType, found[0].type).shape
+    rows = first[0] if first and isinstance(first[0], int) else None
+    count = len(objective.model_inputs)
+    return BatchPlan(found, count, has_target, objective.is_weighted, classes, ignored, rows)
