@@ -6,14 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin  # pyright: ignore[reportMissingTypeStubs]
-from sklearn.metrics import accuracy_score, r2_score  # pyright: ignore[reportMissingTypeStubs]
-from sklearn.utils.multiclass import (  # pyright: ignore[reportMissingTypeStubs]
-    check_classification_targets,
-    type_of_target,
-)
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import PipelineError
+from onnxsmith.sklearn.networks.data import accuracy, kind_of_labels, r2
 from onnxsmith.sklearn.networks.layers import Output
 from onnxsmith.sklearn.networks.neural_net import NeuralNet
 from onnxsmith.sklearn.rows import Elements, Rows
@@ -41,8 +37,13 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     array(['same', 'other'], dtype='<U5')
     """
 
+    #: The labels, in the order of the scores.
+    classes_: Elements
+    #: True if a row may have several labels.
+    is_multilabel_: bool
+
     def partial_fit(
-        self, X: Rows, y: Rows, classes: Any = None, sample_weight: Rows | None = None
+        self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None
     ) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps; the first call names all classes."""
         if classes is None and not hasattr(self, "n_iter_"):
@@ -86,11 +87,14 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             return powers / powers.sum(1, keepdims=True)
         return np.exp(-np.logaddexp(0.0, -scores))
 
+    @property
+    def _is_of_labels(self) -> bool:
+        return not self.is_multilabel_
+
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: Any, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
     ) -> tuple[Array, Output, int]:
-        check_classification_targets(y)
-        kind = type_of_target(y)
+        kind = kind_of_labels(y)
         if kind == "multiclass-multioutput":
             raise PipelineError(
                 "y has several columns of classes, and a network gives scores of one",
@@ -126,10 +130,10 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     def _score_of(self, scores: Array, target: Array, sample_weight: Array | None) -> float:
         if self.is_multilabel_:
-            return float(accuracy_score(target > 0.5, scores > 0, sample_weight=sample_weight))
+            return accuracy(target > 0.5, scores > 0, sample_weight)
         if scores.ndim == 2 and scores.shape[1] > 1:
-            return float(accuracy_score(target.ravel(), scores.argmax(1), sample_weight=sample_weight))
-        return float(accuracy_score(target.ravel() > 0.5, scores.ravel() > 0, sample_weight=sample_weight))
+            return accuracy(target.ravel(), scores.argmax(1), sample_weight)
+        return accuracy(target.ravel() > 0.5, scores.ravel() > 0, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags: Any = super().__sklearn_tags__()
@@ -150,6 +154,9 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     True
     """
 
+    #: True if y is a vector.
+    is_flat_: bool
+
     def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps."""
         return self._fit(X, y, sample_weight, is_partial=True)
@@ -160,7 +167,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return found[:, 0] if self.is_flat_ else found
 
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: Any, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
     ) -> tuple[Array, Output, int]:
         if is_first:
             self.is_flat_ = y.ndim == 1
@@ -168,4 +175,4 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return target, "identity", target.shape[1]
 
     def _score_of(self, scores: Array, target: Array, sample_weight: Array | None) -> float:
-        return float(r2_score(target, scores.reshape(target.shape), sample_weight=sample_weight))
+        return r2(target, scores.reshape(target.shape), sample_weight)

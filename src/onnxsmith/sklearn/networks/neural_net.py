@@ -5,33 +5,35 @@ Knows no labels: what targets are, and what a score is, subclasses say.
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin  # pyright: ignore[reportMissingTypeStubs]
 from sklearn.exceptions import ConvergenceWarning  # pyright: ignore[reportMissingTypeStubs]
-from sklearn.model_selection import train_test_split  # pyright: ignore[reportMissingTypeStubs]
-from sklearn.utils import check_random_state  # pyright: ignore[reportMissingTypeStubs]
-from sklearn.utils.validation import (  # pyright: ignore[reportMissingTypeStubs]
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
 
 from onnxsmith import FLOAT
 from onnxsmith.core.value import Array
 from onnxsmith.errors import AttributeValueError, PipelineError
 from onnxsmith.graphs.model import Model, ModelLike
+from onnxsmith.sklearn.networks import parameters
+from onnxsmith.sklearn.networks.data import (
+    Examples,
+    check_fitted,
+    checked_examples,
+    checked_rows,
+    dense_rows,
+    random_of,
+    split,
+    with_weights,
+)
 from onnxsmith.sklearn.networks.epochs import Epochs, Progressing, Rate, RateRule
-from onnxsmith.sklearn.networks.layers import ACTIVATIONS, Layers, Output
-from onnxsmith.sklearn.networks.programs import LayeredProgram, ModelProgram, Network, Program, Wanted, read_network
+from onnxsmith.sklearn.networks.layers import Layers, Output
+from onnxsmith.sklearn.networks.programs import LayeredProgram, ModelProgram, Network, Program, read_network
 from onnxsmith.sklearn.of_model import OfModel
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.tracing.trace import trace
-from onnxsmith.training import Callback, Optimizer, Trainer, optimizers
+from onnxsmith.training import Callback, Optimizer, Trainer
 from onnxsmith.training.schedules import Schedule
 
 #: Rows of a batch where nothing is said, as in scikit-learn.
@@ -104,8 +106,11 @@ class NeuralNet(OfModel):
 
     # -- what subclasses say ---------------------------------------------------------------------------------------
 
+    #: True if targets are labels of one kind, which a split keeps in their shares.
+    _is_of_labels = False
+
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: Any, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
     ) -> tuple[Array, Output, int]:
         """Targets as the network takes them, the kind of its scores, and how many there are.
 
@@ -124,41 +129,33 @@ class NeuralNet(OfModel):
         return self._fit(X, y, sample_weight, is_partial=False)
 
     def _fit(
-        self, X: Rows, y: Rows, sample_weight: Rows | None, *, is_partial: bool, classes: Any = None
+        self, X: Rows, y: Rows, sample_weight: Rows | None, *, is_partial: bool, classes: object = None
     ) -> Self:
-        self._check_parameters()
-        is_first = not hasattr(self, "n_iter_") or not (self.warm_start or is_partial)
-        rows, given = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            multi_output=True,
-            dtype=(np.float64, np.float32),
-            reset=is_first,
-        )
-        if given.ndim == 2 and given.shape[1] == 1:
-            given = column_or_1d(given, warn=True)
-        if is_first:
-            self._network = None if self.model is None else self._read_model(rows.shape[1])
-        scores = None if self._network is None else self._network.scores
-        target, output, columns = self._targets(given, is_first=is_first, classes=classes, scores=scores)
-        data = self._rows(rows)
-        weight = self._weights_of_rows(sample_weight, data)
-        if weight is not None and not weight.all():  # a row of weight 0 is as if it were not there
-            data, target, weight = data[weight != 0], target[weight != 0], weight[weight != 0]
+        given = cast("dict[str, Any]", cast(Any, self).get_params(deep=False))
+        parameters.check(given)
         if self.early_stopping and is_partial:
             raise AttributeValueError(
                 "partial_fit does not support early_stopping=True: there is nothing to hold out of one batch",
                 help="fit(X, y) does",
             )
-        random = check_random_state(self.random_state)
+        is_first = not hasattr(self, "n_iter_") or not (self.warm_start or is_partial)
+        rows, labels = checked_examples(self, X, y, is_first=is_first)
         if is_first:
-            self._begin(data.shape[1], output, columns, random)
-        self._train(data, target, weight, random, is_partial=is_partial)
+            self._network = None if self.model is None else self._read_model(rows.shape[1])
+        scores = None if self._network is None else self._network.scores
+        target, output, columns = self._targets(labels, is_first=is_first, classes=classes, scores=scores)
+        examples = with_weights(dense_rows(rows, self._dtype), target, sample_weight)
+        random = random_of(self.random_state)
+        if is_first:
+            self._begin(rows.shape[1], output, columns, random)
+        self._train(examples, given, random, is_partial=is_partial)
         return self
 
-    def _begin(self, features: int, output: Output, columns: int, random: Any) -> None:
+    @property
+    def _dtype(self) -> str:
+        return self.dtype if self._network is None else self._network.dtype
+
+    def _begin(self, features: int, output: Output, columns: int, random: np.random.RandomState) -> None:
         """Make the network, with its first weights."""
         self._program = self._made(features, output, columns)
         self._trainer: Trainer | None = None
@@ -172,7 +169,7 @@ class NeuralNet(OfModel):
     def _made(self, features: int, output: Output, columns: int) -> Program:
         given = self._network
         if given is None:
-            layers = (features, *_sizes(self.hidden_layer_sizes), columns)
+            layers = (features, *parameters.sizes_of(self.hidden_layer_sizes), columns)
             return LayeredProgram(Layers(layers, self.activation, output, self.dtype))
         if given.scores not in (None, columns):
             classes = len(getattr(self, "classes_", ()))
@@ -198,18 +195,21 @@ class NeuralNet(OfModel):
         return network
 
     def _train(
-        self, data: Array, target: Array, weight: Array | None, random: Any, *, is_partial: bool
+        self, examples: Examples, given: dict[str, Any], random: np.random.RandomState, *, is_partial: bool
     ) -> None:
-        held_out: tuple[Array, Array, Array | None] | None = None
+        held_out: Examples | None = None
         if self.early_stopping:
-            data, target, weight, held_out = self._held_out(data, target, weight, random)
+            examples, held_out = split(
+                examples, self.validation_fraction, random, is_of_labels=self._is_of_labels
+            )
+        data, target, weight = examples
         size = min(_MOST_ROWS if self.batch_size == "auto" else int(self.batch_size), len(data))
         if self.batch_size != "auto" and self.batch_size > len(data):
             warnings.warn(f"batch_size is {self.batch_size}, and there are {len(data)} rows", stacklevel=4)
         rate = Rate(float(self.learning_rate_init))
         trainer = self._trainer if is_partial else None
         if trainer is None:
-            trainer = self._new_trainer(size, rate, weight is not None, is_partial=is_partial)
+            trainer = self._new_trainer(given, size, rate, is_weighted=weight is not None, is_partial=is_partial)
         trainer.position.seed = int(random.randint(np.iinfo(np.int32).max))
         seen = self._seen
         epochs = Epochs(
@@ -221,19 +221,18 @@ class NeuralNet(OfModel):
             rule="constant" if isinstance(self.learning_rate, Schedule) else self.learning_rate,
             first_rate=self.learning_rate_init,
             power=self.power_t,
-            score=None if held_out is None else lambda state: self._score_of_state(state, *held_out),
+            score=None if held_out is None else self._scorer(held_out),
         )
-        with np.errstate(all="ignore"):
-            history = trainer.fit(
-                data,
-                target,
-                epochs=1 if is_partial else self.max_iter,
-                batch_size=size,
-                shuffle=self.shuffle,
-                sample_weight=weight,
-                callbacks=[*self.callbacks, epochs],
-                progress=bool(self.verbose),
-            )
+        history = trainer.fit(
+            data,
+            target,
+            epochs=1 if is_partial else self.max_iter,
+            batch_size=size,
+            shuffle=self.shuffle,
+            sample_weight=weight,
+            callbacks=[*self.callbacks, epochs],
+            progress=bool(self.verbose),
+        )
         self._state = trainer.state
         self._trainer = trainer if is_partial else None
         best = seen.best_weights
@@ -251,111 +250,24 @@ class NeuralNet(OfModel):
                 stacklevel=4,
             )
 
-    def _new_trainer(self, size: int, rate: Rate, is_weighted: bool, *, is_partial: bool) -> Trainer:
-        wanted = self._wanted(is_weighted)
-        trainer = self._program.trainer(wanted, size)
+    def _new_trainer(
+        self, given: dict[str, Any], size: int, rate: Rate, *, is_weighted: bool, is_partial: bool
+    ) -> Trainer:
+        wanted = parameters.wanted(given, is_weighted=is_weighted)
         chosen = self.learning_rate
         schedule = chosen if isinstance(chosen, Schedule) else rate.schedule()
-        if wanted.optimizer is None or self.device is not None:
-            trainer = trainer.restarted(schedule=None if wanted.optimizer else schedule, device=self.device)
+        trainer = self._program.trainer(wanted, size).restarted(
+            schedule=schedule if wanted.optimizer is None else None, device=self.device
+        )
         state = trainer.state
         kept = self._state if is_partial and self._state.keys() == state.keys() else {}
-        trainer.state = {**state, **kept, **{each: self.weights_[each] for each in self.weights_ if each in state}}
+        own = {each: array for each, array in self.weights_.items() if each in state}
+        trainer.state = {**state, **kept, **own}
         return trainer
 
-    def _wanted(self, is_weighted: bool) -> Wanted:
-        solver, settings = self.solver, dict[str, Any]()
-        if solver == "sgd":
-            settings = {
-                "momentum": float(self.momentum),
-                "nesterov": bool(self.nesterovs_momentum and self.momentum),
-            }
-        elif solver == "adam":
-            settings = {"betas": (float(self.beta_1), float(self.beta_2)), "eps": float(self.epsilon)}
-        is_given = isinstance(solver, Optimizer)
-        return Wanted(
-            ("", ()) if is_given else (str(solver), tuple(settings.items())),
-            float(self.alpha),
-            is_weighted,
-            self.loss,
-            self.penalty,
-            solver if isinstance(solver, Optimizer) else None,
-        )
-
-    def _held_out(
-        self, data: Array, target: Array, weight: Array | None, random: Any
-    ) -> tuple[Array, Array, Array | None, tuple[Array, Array, Array | None]]:
-        """Rows for training and rows for the score, of all classes where targets are labels."""
-        is_labels = target.ndim == 1 or (target.shape[1] == 1 and isinstance(self, ClassifierMixin))
-        order = np.arange(len(data))
-        train, test = train_test_split(
-            order,
-            test_size=self.validation_fraction,
-            random_state=random,
-            stratify=target.ravel() if is_labels else None,
-        )
-        if len(test) < 2:
-            raise AttributeValueError(
-                f"validation_fraction={self.validation_fraction} of {len(data)} rows are too few to score"
-            )
-        of_train, of_test = (None, None) if weight is None else (weight[train], weight[test])
-        return data[train], target[train], of_train, (data[test], target[test], of_test)
-
-    def _score_of_state(
-        self, state: Mapping[str, Array], data: Array, target: Array, weight: Array | None
-    ) -> float:
-        return self._score_of(self._program.scores(data, state), target, weight)
-
-    def _weights_of_rows(self, sample_weight: Rows | None, data: Array) -> Array | None:
-        if sample_weight is None:
-            return None
-        from sklearn.utils.validation import (  # pyright: ignore[reportMissingTypeStubs]
-            _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
-        )
-
-        return _check_sample_weight(sample_weight, data, ensure_non_negative=True, dtype=data.dtype)
-
-    def _rows(self, rows: Any) -> Array:
-        """Rows as the network takes them: dense, and of its element type."""
-        dtype = self.dtype if self._network is None else self._network.dtype
-        dense = rows.toarray() if hasattr(rows, "toarray") else rows
-        with np.errstate(over="ignore"):
-            found = np.ascontiguousarray(dense, dtype)
-        if found.dtype != np.float64 and not np.isfinite(found).all():
-            raise PipelineError(
-                "X has numbers that are infinite in float32", help="scale X, or train with dtype='float64'"
-            )
-        return found
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that nothing can be made of; scikit-learn wants that here, and not where they are given."""
-        known = [*optimizers.__all__]
-        for name, value, allowed in (
-            ("activation", self.activation, [*ACTIVATIONS]),
-            ("dtype", self.dtype, ["float32", "float64"]),
-        ):
-            if value not in allowed:
-                raise AttributeValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
-        if not isinstance(self.solver, Optimizer) and self.solver not in known:
-            raise AttributeValueError(
-                f"solver is an optimizer, or the name of one, not {self.solver!r}",
-                help="one of " + ", ".join(each for each in known if each[0].islower()),
-            )
-        if not isinstance(self.learning_rate, Schedule) and self.learning_rate not in (
-            "constant", "invscaling", "adaptive"
-        ):  # fmt: skip
-            raise AttributeValueError(
-                f"learning_rate is 'constant', 'invscaling', 'adaptive' or a schedule, not {self.learning_rate!r}",
-                help="the rate itself is learning_rate_init",
-            )
-        if any(each <= 0 for each in _sizes(self.hidden_layer_sizes)):
-            raise AttributeValueError(
-                f"hidden_layer_sizes are numbers of units from 1 on, not {self.hidden_layer_sizes!r}"
-            )
-        for name in ("alpha", "learning_rate_init", "tol", "n_iter_no_change", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not value >= 0 or math.isnan(float(value)):
-                raise AttributeValueError(f"{name} is a number from 0 on, not {value!r}")
+    def _scorer(self, held_out: Examples) -> Callable[[dict[str, Array]], float]:
+        data, target, weight = held_out
+        return lambda state: self._score_of(self._program.scores(data, state), target, weight)
 
     # -- what was fitted -------------------------------------------------------------------------------------------
 
@@ -382,11 +294,8 @@ class NeuralNet(OfModel):
         return self._program.model(self.weights_)
 
     def _scores(self, X: Rows) -> Array:
-        check_is_fitted(self, "n_iter_")
-        rows = validate_data(
-            self, X, accept_sparse=["csr", "csc"], dtype=(np.float64, np.float32), reset=False
-        )
-        found = self._program.scores(self._rows(rows), self.weights_)
+        check_fitted(self)
+        found = self._program.scores(checked_rows(self, X, self._dtype), self.weights_)
         return found if found.ndim == 2 else found[:, None]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -401,6 +310,3 @@ class NeuralNet(OfModel):
         tags.input_tags.sparse = True
         return tags
 
-
-def _sizes(hidden: int | Sequence[int]) -> list[int]:
-    return [int(hidden)] if isinstance(hidden, int | np.integer) else [int(each) for each in hidden]
