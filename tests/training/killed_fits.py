@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from onnxsmith import FLOAT, opset21 as op, trace
+from onnxsmith import FLOAT, trace
+from onnxsmith import opset21 as op
 from onnxsmith.errors import CheckpointError
 from onnxsmith.runtime import using
 from onnxsmith.training import EarlyStopping, SaveCheckpoint, Trainer, adam, read_checkpoint

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, Model, opset21 as op, trace
+from onnxsmith import FLOAT, Model, trace
+from onnxsmith import opset21 as op
 from onnxsmith.training import fingerprints
 from onnxsmith.training.schedules import Schedule, constant, cosine, exponential, plateau
 

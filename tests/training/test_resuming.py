@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, Model, opset21 as op, trace
+from onnxsmith import FLOAT, Model, trace
+from onnxsmith import opset21 as op
 from onnxsmith.errors import CheckpointError, ModelWarning
 from onnxsmith.runtime import using
 from onnxsmith.training import (
@@ -73,7 +74,7 @@ def bits(made: Trainer) -> dict[str, bytes]:
 # -- the same bits -------------------------------------------------------------------------------------------------
 
 OPTIMIZERS: dict[str, Any] = {
-    "plateau": lambda: {},
+    "plateau": dict,
     "schedule": lambda: {"optimizer": adam(cosine(1e-2, warmup=3))},
     "groups and clipping": lambda: {"optimizer": {"*": sgd(0.1, momentum=0.9)}, "clip_norm": 0.1},
     "accumulation and average": lambda: {"accumulate": 3, "average": 0.9},
@@ -151,7 +152,9 @@ def test_fits_that_are_killed_go_on_to_the_same_bits() -> None:
 # -- what is kept --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("every", "keep", "steps"), [(None, 2, [20, 25]), (10, 1, [20]), (7, 9, [7, 14, 21])])
+@pytest.mark.parametrize(
+    ("every", "keep", "steps"), [(None, 2, [20, 25]), (10, 1, [20]), (7, 9, [7, 14, 21])]
+)
 def test_the_last_checkpoints_stay(every: int | None, keep: int, steps: list[int], tmp_path: Path) -> None:
     fit(trainer(), [SaveCheckpoint(tmp_path, every=every, keep=keep)])
     assert [int(each.name[5:13]) for each in saved(tmp_path)] == steps
@@ -237,7 +240,7 @@ def test_a_checkpoint_of_another_fit_is_refused_by_name(name: str, tmp_path: Pat
 
 def test_the_schedule_over_all_steps_has_as_many(tmp_path: Path) -> None:
     fit(trainer(optimizer=adam(cosine(0.1))), [SaveCheckpoint(tmp_path)], epochs=3)
-    with pytest.raises(CheckpointError, match="another number of steps.*: it was 15, and is 25"):
+    with pytest.raises(CheckpointError, match=r"another number of steps.*: it was 15, and is 25"):
         fit(trainer(optimizer=adam(cosine(0.1))), epochs=5, resume=tmp_path)
 
 

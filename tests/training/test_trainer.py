@@ -198,7 +198,7 @@ def test_a_fit_goes_on_from_a_position_with_the_same_bits() -> None:
     whole, left, resumed = (perceptron(**options) for _ in range(3))
     whole.fit(X, Y, epochs=4, validation=0.2)
     left.fit(X, Y, epochs=4, validation=0.2, callbacks=[Leaving()])
-    assert left.position.batch == 1 and left.steps_done == 7
+    assert (left.position.batch, left.steps_done) == (1, 7)
     resumed.state = left.state
     resumed.fit(X, Y, epochs=4, validation=0.2, resume=Position.of(left.position.as_dict()))
     assert resumed.history["loss"] == whole.history["loss"]
@@ -225,7 +225,7 @@ def test_a_share_for_validation_is_not_trained_on() -> None:
     trainer = regression(metrics=[lambda p, t: seen.extend(t[:, 0].tolist()) or 0.0])
     targets[:, 0] = np.arange(90)
     trainer.fit(X, targets, validation=0.2, epochs=1)
-    assert len(seen) == 18 and len(set(seen)) == 18
+    assert len(seen) == len(set(seen)) == 18
     assert trainer.steps_done == 3  # of 72 rows
 
 
@@ -296,7 +296,8 @@ def test_frozen_weights_stay_and_the_given_model_is_as_it_was() -> None:
     assert [each.name for each in trainer.model.inputs] == ["x"]
     assert set(trainer.summary().frozen) == {"first"}
     text = str(trainer.summary())
-    assert "64 numbers trained, 128 numbers frozen" in text and "target: INT64['N']" in text
+    assert "64 numbers trained, 128 numbers frozen" in text
+    assert "target: INT64['N']" in text
 
 
 def test_state_is_settable_before_and_after_a_fit() -> None:
@@ -402,10 +403,10 @@ def test_weights_that_are_no_numbers_fall_back_to_those_of_before_the_fit() -> N
     trainer = Trainer(model, loss="squared", optimizer=sgd(0.1))
     trainer.fit(np.abs(X), X[:, 0], batch_size=90)
     before = trainer.state["weight"]
-    with pytest.raises(NonFiniteLossError, match="'weight' is NaN at .* since the step before"):
+    with pytest.raises(NonFiniteLossError, match=r"'weight' is NaN at .* since the step before"):
         trainer.fit(np.zeros_like(X), X[:, 0] + 1, batch_size=10)
     np.testing.assert_array_equal(trainer.state["weight"], before)
-    assert trainer.steps_done == 1 and len(trainer.history) == 1
+    assert (trainer.steps_done, len(trainer.history)) == (1, 1)
 
 
 def test_a_model_of_one_batch_size() -> None:

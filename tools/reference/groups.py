@@ -144,8 +144,11 @@ _MAIN = (
         "training",
         "Training",
         "Steps of training as models, and what runs them.",
-        _of("onnxsmith.training", "training_step initial_state Optimizer Schedule"),
-        "from onnxsmith.training import training_step",
+        _of(
+            "onnxsmith.training",
+            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule",
+        ),
+        "from onnxsmith.training import Trainer",
     ),
     Group(
         "optimizers",

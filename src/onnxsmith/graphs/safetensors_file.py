@@ -147,9 +147,7 @@ def read_notes(place: Path) -> dict[str, str]:
     """What was noted in a file when it was written."""
     metadata = _metadata(_read_header(place)[0])
     return {
-        key.removeprefix(_NOTE_PREFIX): text
-        for key, text in metadata.items()
-        if key.startswith(_NOTE_PREFIX)
+        key.removeprefix(_NOTE_PREFIX): text for key, text in metadata.items() if key.startswith(_NOTE_PREFIX)
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone  # pyright: ignore[reportMissingTypeStubs]
+from sklearn import base  # pyright: ignore[reportMissingTypeStubs]
+from sklearn.base import BaseEstimator  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model, ModelLike, model_of
@@ -16,13 +17,14 @@ from onnxsmith.sklearn.rows import Elements, Rows
 class OfModel(BaseEstimator):
     """An estimator with a parameter `model`, which its copies share: a model is never changed."""
 
-    model: ModelLike | None
+    #: What subclasses take may be more.
+    model: Any
 
     def __sklearn_clone__(self) -> Self:
         parameters: dict[str, Any] = cast(Any, self).get_params(deep=False)
         return type(self)(
             **{
-                name: each if name == "model" else clone(each, safe=False)
+                name: each if name == "model" else cast(Any, base).clone(each, safe=False)
                 for name, each in parameters.items()
             }
         )
@@ -31,7 +33,7 @@ class OfModel(BaseEstimator):
         """The model that is a parameter; read where it is used, for scikit-learn wants it as it is given."""
         if self.model is None:
             raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
-        return model_of(self.model, type(self).__name__)
+        return model_of(cast(ModelLike, self.model), type(self).__name__)
 
     def _output(self, model: Model, X: Rows, name: str, method: str) -> Elements:
         """The output of a model for rows."""

@@ -6,14 +6,15 @@ is that of `onnxsmith.grad`. `Trainer.fit` runs it on data.
 
 from onnxsmith.training.callbacks import Callback as Callback
 from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
+from onnxsmith.training.callbacks import Training as Training
 from onnxsmith.training.checkpoints import Checkpoint as Checkpoint
 from onnxsmith.training.checkpoints import read_checkpoint as read_checkpoint
 from onnxsmith.training.history import History as History
-from onnxsmith.training.loop import Position as Position
 from onnxsmith.training.optimizers import Optimizer as Optimizer
 from onnxsmith.training.optimizers import adam as adam
 from onnxsmith.training.optimizers import adamw as adamw
 from onnxsmith.training.optimizers import sgd as sgd
+from onnxsmith.training.position import Position as Position
 from onnxsmith.training.saving import SaveCheckpoint as SaveCheckpoint
 from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.training.step import initial_state as initial_state
@@ -30,6 +31,7 @@ __all__ = [
     "SaveCheckpoint",
     "Schedule",
     "Trainer",
+    "Training",
     "adam",
     "adamw",
     "initial_state",

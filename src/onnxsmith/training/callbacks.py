@@ -4,13 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
 
+from onnxsmith.core.value import Array
 from onnxsmith.errors import AttributeValueError, UnknownNameError, boundary
 from onnxsmith.errors.arguments import check_flags, check_numbers
+from onnxsmith.graphs.model import Model
+from onnxsmith.training.checkpoints import Checkpoint
+from onnxsmith.training.history import History
+from onnxsmith.training.position import Position
 
-if TYPE_CHECKING:  # the trainer calls callbacks
-    from onnxsmith.training.trainer import Trainer
+
+class Training(Protocol):
+    """A trainer as callbacks see it; `Trainer` is one."""
+
+    #: How far it is.
+    position: Position
+    #: True while a fit goes on that began in another process.
+    is_resumed: bool
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """A copy of weights, running statistics and what the optimiser keeps. Assign to go on from there."""
+        ...
+
+    @state.setter
+    def state(self, state: Mapping[str, Array]) -> None: ...
+
+    @property
+    def model(self) -> Model:
+        """The trained model as it is now."""
+        ...
+
+    @property
+    def step(self) -> Model:
+        """The step of training as a model."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """The records of all epochs."""
+        ...
+
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from."""
+        ...
+
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now."""
+        ...
+
+    def stop(self) -> None:
+        """End the fit."""
+        ...
 
 
 class Callback:
@@ -27,23 +75,23 @@ class Callback:
     #: True for a callback that is called behind all others, whose states it keeps.
     is_last: ClassVar[bool] = False
 
-    def on_fit_begin(self, trainer: Trainer) -> None:
+    def on_fit_begin(self, trainer: Training) -> None:
         """Called before the first batch."""
 
-    def on_epoch_begin(self, trainer: Trainer) -> None:
+    def on_epoch_begin(self, trainer: Training) -> None:
         """Called before the first batch of an epoch."""
 
-    def on_batch_end(self, trainer: Trainer, loss: float) -> None:
+    def on_batch_end(self, trainer: Training, loss: float) -> None:
         """Called after each step, with its loss."""
 
-    def on_epoch_end(self, trainer: Trainer, record: dict[str, float]) -> None:
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
         """Called after each epoch and its validation, with what the history has of it; more may be added to it."""
 
-    def on_fit_end(self, trainer: Trainer) -> None:
+    def on_fit_end(self, trainer: Training) -> None:
         """Called after the last epoch; not where an error ended the fit."""
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the callback: numbers, texts and arrays of numpy."""
+        """State of the callback that a checkpoint keeps: numbers, texts and arrays of numpy."""
         return {}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -87,24 +135,29 @@ class EarlyStopping(Callback):
         check_flags(restore_best=restore_best)
         if mode not in (None, "min", "max"):
             raise AttributeValueError(f"mode is 'min' or 'max', not {mode!r}", culprit="mode")
-        self.monitor, self.patience, self.min_delta = monitor, int(patience), float(min_delta)
+        self.monitor: str = monitor
+        self.patience: int = int(patience)
+        self.min_delta: float = float(min_delta)
         self.mode: Literal["min", "max"] = mode or (
             "max" if monitor.removeprefix("val_") in ("accuracy", "r2") else "min"
         )
-        self.restore_best = bool(restore_best)
+        self.restore_best: bool = bool(restore_best)
+        self.best: float = math.nan
+        self.best_epoch: int | None = None
+        #: Epochs since the best.
+        self.waited: int = 0
+        self._best_state: dict[str, Any] | None = None
         self._clear()
 
     def _clear(self) -> None:
-        self.best: float = math.inf if self.mode == "min" else -math.inf
-        self.best_epoch: int | None = None
-        self.waited = 0
-        self._best_state: dict[str, Any] | None = None
+        self.best = math.inf if self.mode == "min" else -math.inf
+        self.best_epoch, self.waited, self._best_state = None, 0, None
 
-    def on_fit_begin(self, trainer: Trainer) -> None:
+    def on_fit_begin(self, trainer: Training) -> None:
         if not trainer.is_resumed:
             self._clear()
 
-    def on_epoch_end(self, trainer: Trainer, record: dict[str, float]) -> None:
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
         value = watched(record, self.monitor)
         gain = self.best - value if self.mode == "min" else value - self.best
         if gain > self.min_delta:
@@ -116,7 +169,7 @@ class EarlyStopping(Callback):
         if self.waited > self.patience:
             trainer.stop()
 
-    def on_fit_end(self, trainer: Trainer) -> None:
+    def on_fit_end(self, trainer: Training) -> None:
         if self._best_state is not None and self.waited:
             trainer.state = self._best_state
         self._best_state = None

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from onnxsmith.graphs import safetensors_file
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.temporary_files import remove_orphans
-
-#: What json reads and writes.
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+from onnxsmith.runtime.frames import Json
 
 _PREFIX, _ENDING = "step-", ".safetensors"
 _NAME = re.compile(rf"{_PREFIX}(\d+)\{_ENDING}")
@@ -110,14 +108,14 @@ def write_checkpoint(checkpoint: Checkpoint, folder: Path) -> Path:
     return file
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> Json:
     """A number of numpy as one of Python; json refuses the rest."""
     if isinstance(value, np.generic):
-        return value.item()
+        return cast(Json, cast(Any, value).item())
     if isinstance(value, Mapping):
-        return dict(cast("Mapping[str, Any]", value))
+        return dict(cast("Mapping[str, Json]", value))
     if isinstance(value, Sequence):
-        return list(cast("Sequence[Any]", value))
+        return list(cast("Sequence[Json]", value))
     raise CheckpointError(
         f"a checkpoint keeps numbers, texts and arrays of numpy, not {type(value).__name__}",
         help="the method `state` of a callback gives what is kept of it",
@@ -193,9 +191,7 @@ def _read(file: Path) -> Checkpoint:
         raise _damaged(file, "it does not say that it is a checkpoint")
     size = file.stat().st_size
     if size != safetensors_file.size_of(file):
-        raise _damaged(
-            file, f"it has {size:,} bytes, and its header says {safetensors_file.size_of(file):,}"
-        )
+        raise _damaged(file, f"it has {size:,} bytes, and its header says {safetensors_file.size_of(file):,}")
     if notes.get("sum") != _sum(text, arrays):
         raise _damaged(file, "its content is not what was written: the check sum is another")
     try:
@@ -233,6 +229,3 @@ def _damaged(file: Path, why: str) -> CheckpointError:
         if earlier
         else "there is none before it: fit without resume begins anew",
     )
-
-
-__all__ = ["Checkpoint", "Json", "read_checkpoint", "saved", "step_of", "write_checkpoint"]

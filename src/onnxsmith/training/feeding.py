@@ -14,7 +14,7 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import ModelInputError, TrainingDataError
 from onnxsmith.graphs import model_inputs
-from onnxsmith.graphs.batches import Batches
+from onnxsmith.graphs.batches import Batches, GivenRows
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.training.shuffling import BUFFER_ROWS, order_of, rebatched, shuffled
 from onnxsmith.types.dtypes import DType
@@ -26,7 +26,7 @@ Batch = tuple[Array, ...]
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """What a batch has: the inputs of the model, and behind them the target and the weights of examples."""
+    """The parts of a batch: the inputs of the model, and behind them the target and the weights of examples."""
 
     ports: tuple[Port, ...]
     #: How many of them are inputs of the model.
@@ -109,7 +109,7 @@ class StreamFeed:
 
     def __init__(
         self,
-        data: Any,
+        data: GivenRows,
         plan: BatchPlan,
         target: str | None,
         sample_weight: str | None,
@@ -175,14 +175,14 @@ def _is_maker(data: object) -> bool:
     return callable(data) and not any(hasattr(data, each) for each in ("__array__", "__len__", "__iter__"))
 
 
-def _length(data: Any) -> int | None:
+def _length(data: GivenRows) -> int | None:
     try:
         return len(data)
     except TypeError:  # a loader of a stream
         return None
 
 
-def _is_streamed(data: Any) -> bool:
+def _is_streamed(data: GivenRows) -> bool:
     """True for what is not in memory, or has batches of its own."""
     if _is_file(data) or hasattr(data, "__next__") or _is_maker(data):
         return True
@@ -198,9 +198,9 @@ def _is_streamed(data: Any) -> bool:
 
 
 def feed_of(
-    data: Any,
-    target: Any,
-    sample_weight: Any,
+    data: GivenRows,
+    target: GivenRows,
+    sample_weight: GivenRows,
     plan: BatchPlan,
     batch_size: int,
     *,
@@ -235,12 +235,12 @@ def feed_of(
     return ArrayFeed(columns, batch_size, shuffle=shuffle, is_whole=plan.fixed_rows is not None)
 
 
-def _has_pieces(data: Any) -> bool:
+def _has_pieces(data: GivenRows) -> bool:
     homes = {each.__module__.partition(".")[0] for each in type(data).__mro__}
     return "pyarrow" in homes or hasattr(data, "detach") or ("polars" in homes and hasattr(data, "collect"))
 
 
-def _parted(data: tuple[Any, ...], sample_weight: Any) -> tuple[Any, Any, Any]:
+def _parted(data: tuple[Any, ...], sample_weight: GivenRows) -> tuple[Any, Any, Any]:
     if len(data) == 2:
         return (*data, sample_weight)
     if len(data) == 3:
@@ -250,8 +250,8 @@ def _parted(data: tuple[Any, ...], sample_weight: Any) -> tuple[Any, Any, Any]:
     )
 
 
-def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any) -> list[Any]:
-    """What a piece of data has for each input of a step."""
+def columns_of(piece: GivenRows, plan: BatchPlan, target: GivenRows, sample_weight: GivenRows) -> list[Any]:
+    """The columns of a piece of data, one for each input of a step."""
     inputs = list(plan.names[: plan.inputs])
     extra: dict[str, Any] = {}
     if plan.has_target:
@@ -294,7 +294,7 @@ def columns_of(piece: Any, plan: BatchPlan, target: Any, sample_weight: Any) -> 
     return [found[name] for name in plan.names]
 
 
-def _in_order(piece: Any, inputs: Sequence[str]) -> dict[str, Any]:
+def _in_order(piece: GivenRows, inputs: Sequence[str]) -> dict[str, Any]:
     if len(inputs) == 1:
         return {inputs[0]: piece}
     if isinstance(piece, list | tuple) and len(cast("Sequence[Any]", piece)) == len(inputs):
@@ -305,7 +305,7 @@ def _in_order(piece: Any, inputs: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def _matrix(piece: Any, columns: Sequence[str], inputs: Sequence[str]) -> Any:
+def _matrix(piece: GivenRows, columns: Sequence[str], inputs: Sequence[str]) -> Any:
     """Columns side by side, for a model with one input."""
     if len(inputs) != 1 or not columns:
         missing = next((each for each in inputs if each not in columns), inputs[0])
@@ -315,7 +315,7 @@ def _matrix(piece: Any, columns: Sequence[str], inputs: Sequence[str]) -> Any:
     return np.column_stack([np.asarray(piece[each]) for each in columns])
 
 
-def _converted(port: Port, value: Any) -> Array:
+def _converted(port: Port, value: GivenRows) -> Array:
     """A column as an array of the input's element type; whole numbers become floating-point ones, not the reverse."""
     kind = cast(TensorType, port.type)
     array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
@@ -342,7 +342,9 @@ def _check_kind(port: Port, array: Array) -> Array:
     try:
         return cast(Array, model_inputs.feed(Port(port.name, free), array))
     except ModelInputError as error:
-        raise ModelInputError(_without_input(error.message), help=error.help) from None
+        is_column = port.name == "target" and array.ndim == len(kind.shape or ()) + 1 and array.shape[-1] == 1
+        advice = "labels have one dimension: y.ravel()" if is_column else error.help
+        raise ModelInputError(_without_input(error.message), help=advice) from None
 
 
 def _without_input(message: str) -> str:

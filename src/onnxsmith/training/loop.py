@@ -1,79 +1,18 @@
-"""The loop of `fit`: steps of training over batches and epochs, and the position that says how far it is."""
+"""The loop of `fit`: steps of training over batches and epochs, and callbacks between them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import NonFiniteLossError, OnnxsmithError, TrainingDataError
-from onnxsmith.training.callbacks import Callback
-from onnxsmith.training.feeding import Feed
+from onnxsmith.training.callbacks import Callback, Training
+from onnxsmith.training.feeding import Batch, Feed
+from onnxsmith.training.position import Position
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
-
-if TYPE_CHECKING:  # the trainer has the loop
-    from onnxsmith.training.trainer import Trainer
-
-
-@dataclass(slots=True)
-class Position:
-    """How far training is: all that a fit needs beside the arrays of the state to go on with the same bits.
-
-    >>> from onnxsmith.training import Position
-    >>> Position.of(Position(seed=3, step=10).as_dict()).step
-    10
-    """
-
-    #: What batches are shuffled by, together with the number of the epoch.
-    seed: int = 0
-    #: Epochs that are done, by all fits; batches of the epoch that has begun; steps, by all fits.
-    epoch: int = 0
-    batch: int = 0
-    step: int = 0
-    #: At which epoch and step the fit began, and how many steps it has if that is known.
-    first_epoch: int = 0
-    first_step: int = 0
-    total_steps: int | None = None
-    #: Of the epoch that has begun: the sum of the losses of examples, how many there were, and seconds.
-    loss_sum: float = 0.0
-    rows: int = 0
-    seconds: float = 0.0
-    #: The records of the epochs that are done.
-    records: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
-    #: What plateaus of the rate have seen.
-    plateaus: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
-
-    def as_dict(self) -> dict[str, Any]:
-        """As numbers, texts, lists and dicts, which JSON takes."""
-        return asdict(self)
-
-    def begin(self) -> None:
-        """A fit begins here."""
-        self.first_epoch, self.first_step = self.epoch, self.step
-        self._clear_epoch()
-
-    def rewind(self) -> None:
-        """Go back to where the fit began."""
-        self.records = self.records[: len(self.records) - (self.epoch - self.first_epoch)]
-        self.epoch, self.step = self.first_epoch, self.first_step
-        self._clear_epoch()
-
-    def end_epoch(self, record: dict[str, float]) -> None:
-        """An epoch is done."""
-        self.records.append(record)
-        self.epoch += 1
-        self._clear_epoch()
-
-    def _clear_epoch(self) -> None:
-        self.batch, self.rows, self.loss_sum, self.seconds = 0, 0, 0.0, 0.0
-
-    @classmethod
-    def of(cls, entries: Mapping[str, Any]) -> Position:
-        """The position that `as_dict` gave."""
-        return cls(**{each.name: entries[each.name] for each in fields(cls) if each.name in entries})
 
 
 class Loop:
@@ -81,18 +20,22 @@ class Loop:
 
     def __init__(
         self,
-        trainer: Trainer,
+        trainer: Training,
+        run: Callable[..., Any],
         feed: Feed,
         rates: Rates,
         callbacks: Sequence[Callback],
         validate: Callable[[], dict[str, float]],
+        reject: Callable[[Batch, Sequence[Array], float], NonFiniteLossError],
         progress: Progress,
     ) -> None:
         self._trainer = trainer
+        self._run = run
         self._feed = feed
         self._rates = rates
         self._callbacks = callbacks
         self._validate = validate
+        self._reject = reject
         self._progress = progress
         #: Only callbacks that look at batches cost something in each.
         self._watching = [each for each in callbacks if type(each).on_batch_end is not Callback.on_batch_end]
@@ -148,7 +91,7 @@ class Loop:
         # A step of a small network takes 60 µs: what is done for each batch stands here in local variables.
         trainer, watching, progress = self._trainer, self._watching, self._progress
         rates = self._rates if self._rates.of_step(position.step) else None
-        run = trainer.session
+        run = self._run
         extra: tuple[Array, ...] = () if rates is None else rates.arrays(position.step)
         step, total, rows = position.step, position.loss_sum, position.rows
         first = step - position.batch
@@ -159,7 +102,7 @@ class Loop:
                 loss = float(run(*values, *extra))
                 if loss - loss != 0.0:  # NaN or infinite: what is left of a finite number is 0
                     self._note(position, step, step - first, total, rows)
-                    trainer.reject_step(values, extra, loss)
+                    raise self._reject(values, extra, loss)
                 count = len(values[0])
                 total += loss * count
                 rows += count

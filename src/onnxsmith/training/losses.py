@@ -19,6 +19,7 @@ from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeValueError, LossError, boundary
 from onnxsmith.errors.arguments import check_numbers
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.training.targets import takes_classes, takes_weights
 
 #: How the losses of examples become one number.
@@ -352,7 +353,7 @@ def _of_classes(
     return cast(Tensor, total if reduction == "sum" else total / number)
 
 
-def loss_of(loss: object, outputs: Sequence[str]) -> Any:
+def loss_of(loss: Given, outputs: Sequence[str]) -> Any:
     """The loss that a name is of; a name of an output, and what is no name, as they are."""
     if not isinstance(loss, str) or loss in outputs:
         return loss

@@ -10,6 +10,7 @@ import numpy as np
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, MetricError, OnnxsmithError
+from onnxsmith.errors.wrong_kinds import Given
 
 #: A function of all predictions and all targets that gives one number.
 Metric: TypeAlias = Callable[..., Any]
@@ -52,7 +53,7 @@ NAMED: dict[str, Metric] = {
 }
 
 
-def read_metrics(metrics: object) -> dict[str, Metric]:
+def read_metrics(metrics: Given) -> dict[str, Metric]:
     """Metrics as a user gives them, by name."""
     given = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
     if isinstance(given, dict):
@@ -82,12 +83,12 @@ def read_metrics(metrics: object) -> dict[str, Metric]:
     return found
 
 
-def _name(metric: object) -> str:
+def _name(metric: Given) -> str:
     return metric if isinstance(metric, str) else str(getattr(metric, "__name__", type(metric).__name__))
 
 
 def measured(name: str, metric: Metric, predictions: Sequence[Array], target: Array | None) -> float:
-    """What a metric gives; MetricError where it fails or gives no number."""
+    """The value of a metric; MetricError where it fails or gives no number."""
     args = predictions if target is None else [*predictions, target]
     try:
         value: Any = metric(*args)

@@ -7,19 +7,17 @@ import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnxsmith.errors.arguments import check_flags
-
-if TYPE_CHECKING:  # the loop shows it
-    from onnxsmith.training.loop import Position
+from onnxsmith.training.position import Position
 
 #: Seconds between two pictures.
 _PAUSE = 0.2
 
 
 class Progress:
-    """What a fit shows while it runs; nothing unless somebody looks."""
+    """A bar or line on a terminal while a fit runs; nothing unless somebody looks."""
 
     def __init__(self, wanted: bool | None) -> None:
         if wanted is not None:

@@ -7,23 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from onnxsmith.errors import CheckpointError
 from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs.given_paths import path_of
+from onnxsmith.runtime.frames import Json
+from onnxsmith.runtime.sessions import Session
 from onnxsmith.runtime.settings import current, usable_cores
 from onnxsmith.source import caller_span
 from onnxsmith.training import fingerprints
-from onnxsmith.training.checkpoints import Checkpoint, Json, read_checkpoint, saved
+from onnxsmith.training.callbacks import Callback, Training
+from onnxsmith.training.checkpoints import Checkpoint, read_checkpoint, saved
 from onnxsmith.training.feeding import ArrayFeed, Feed
-from onnxsmith.training.loop import Position
-
-if TYPE_CHECKING:  # the trainer resumes
-    from onnxsmith.training.callbacks import Callback
-    from onnxsmith.training.trainer import Trainer
+from onnxsmith.training.position import Position
+from onnxsmith.training.step import Objective
+from onnxsmith.training.updates import Updates
 
 #: What has to be the same, and how an error calls it.
 _CALLED = {
@@ -39,6 +40,25 @@ _CALLED = {
 }
 #: The name under which the state of a callback has its class.
 _CLASS = "class"
+
+
+class Resumable(Training, Protocol):
+    """A trainer, with all that a checkpoint has to know of it."""
+
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+        ...
+
+    @property
+    def updates(self) -> Updates:
+        """The optimisers, and what is done to gradients."""
+        ...
+
+    @property
+    def session(self) -> Session:
+        """The session of the step."""
+        ...
 
 
 @dataclass(slots=True)
@@ -61,7 +81,7 @@ class Running:
         """No fit at all, as long as none was begun."""
         return cls(None, (), 1, False, 0)
 
-    def fixed(self, trainer: Trainer) -> dict[str, Json]:
+    def fixed(self, trainer: Resumable) -> dict[str, Json]:
         """Digests and settings that have to be the same; they are computed once, as nothing of it changes in a fit."""
         if self._fixed is None:
             objective, updates = trainer.objective, trainer.updates
@@ -94,13 +114,15 @@ class Running:
         return f"streamed, {self.feed.rows} rows, {self.feed.batches} batches"
 
 
-def checkpoint_of(trainer: Trainer, running: Running) -> Checkpoint:
+def checkpoint_of(
+    trainer: Resumable, running: Running, rates: dict[str, float], *, is_stopped: bool
+) -> Checkpoint:
     """What is kept of a fit now."""
     position = trainer.position
     entries = position.as_dict()
     records, plateaus = entries.pop("records"), entries.pop("plateaus")
-    entries["rates"] = trainer.rates_of_step(position.step)
-    entries["is_stopped"] = trainer.is_stopping
+    entries["rates"] = rates
+    entries["is_stopped"] = is_stopped
     names = {*trainer.objective.names, *trainer.objective.state}
     state = trainer.state
     return Checkpoint(
@@ -115,7 +137,7 @@ def checkpoint_of(trainer: Trainer, running: Running) -> Checkpoint:
     )
 
 
-def resume(trainer: Trainer, running: Running, given: Any) -> Position | None:
+def resume(trainer: Resumable, running: Running, given: Any) -> Position | None:
     """Set a trainer and callbacks to a checkpoint, a file or the last of a folder; None where there is none yet.
 
     Nothing is changed before it is known that all of it fits.
@@ -124,7 +146,8 @@ def resume(trainer: Trainer, running: Running, given: Any) -> Position | None:
     if not place.exists() or (place.is_dir() and not saved(place)):
         if place.suffix:
             raise CheckpointError(
-                f"there is no checkpoint {str(place)!r}", help="a folder begins without one, and a file does not"
+                f"there is no checkpoint {str(place)!r}",
+                help="a folder begins without one, and a file does not",
             )
         return None
     file = saved(place)[-1] if place.is_dir() else place
@@ -135,7 +158,9 @@ def resume(trainer: Trainer, running: Running, given: Any) -> Position | None:
     for name, each in wanted.items():
         kept = found.state.get(name)
         if kept is None or kept.shape != each.shape or kept.dtype != each.dtype:
-            raise CheckpointError(f"the checkpoint {str(file)!r} has no '{name}' of {each.dtype}{list(each.shape)}")
+            raise CheckpointError(
+                f"the checkpoint {str(file)!r} has no '{name}' of {each.dtype}{list(each.shape)}"
+            )
     _tell_of_bits(found, trainer, file)
     trainer.state = {name: found.state[name] for name in wanted}
     for callback, state in restored:
@@ -185,7 +210,7 @@ def _matched(
     return matched
 
 
-def _environment(trainer: Trainer) -> dict[str, Json]:
+def _environment(trainer: Resumable) -> dict[str, Json]:
     """What the last bits of a fit depend on."""
     threads = current().intra_op_threads
     return {
@@ -205,7 +230,7 @@ def _version(package: str) -> str:
         return ""
 
 
-def _tell_of_bits(found: Checkpoint, trainer: Trainer, file: Path) -> None:
+def _tell_of_bits(found: Checkpoint, trainer: Resumable, file: Path) -> None:
     now = _environment(trainer)
     differing = [
         f"{name} {found.environment.get(name)} -> {each}"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from onnxsmith.errors import CheckpointError, boundary
 from onnxsmith.errors.arguments import check_counts, check_flags
 from onnxsmith.graphs.given_paths import path_of
-from onnxsmith.training.callbacks import Callback
+from onnxsmith.training.callbacks import Callback, Training
 from onnxsmith.training.checkpoints import saved, step_of, write_checkpoint
-from onnxsmith.training.resuming import checkpoint_of
-
-if TYPE_CHECKING:  # the trainer calls callbacks
-    from onnxsmith.training.trainer import Trainer
 
 
 class SaveCheckpoint(Callback):
@@ -43,33 +39,36 @@ class SaveCheckpoint(Callback):
     ) -> None:
         check_counts(every=every, keep=keep)
         check_flags(overwrite=overwrite)
-        self.folder = path_of(folder)
-        self.every, self.keep, self.overwrite = every, int(keep), bool(overwrite)
+        self.folder: Path = path_of(folder)
+        self.every: int | None = every
+        self.keep: int = int(keep)
+        self.overwrite: bool = bool(overwrite)
 
-    def on_fit_begin(self, trainer: Trainer) -> None:
+    def on_fit_begin(self, trainer: Training) -> None:
         if self.folder.exists() and not self.folder.is_dir():
             raise CheckpointError(
-                f"{str(self.folder)!r} is a file, and checkpoints go into a folder", help='SaveCheckpoint("run/")'
+                f"{str(self.folder)!r} is a file, and checkpoints go into a folder",
+                help='SaveCheckpoint("run/")',
             )
         beyond = [each for each in saved(self.folder) if step_of(each) > trainer.position.step]
-        resumed = trainer.running.resumed_from
+        resumed = trainer.resumed_from
         is_own = resumed is not None and resumed.parent.resolve() == self.folder.resolve()
         if beyond and not is_own and not self.overwrite:
             raise CheckpointError(
                 f"there are checkpoints of another fit in {str(self.folder)!r}: {beyond[-1].name}",
-                help=f"fit(…, resume={str(self.folder)!r}) goes on from it; overwrite=True lets new ones take its place",
+                help=f"fit(…, resume={str(self.folder)!r}) goes on from it; overwrite=True lets new ones replace it",
             )
 
-    def on_batch_end(self, trainer: Trainer, loss: float) -> None:
+    def on_batch_end(self, trainer: Training, loss: float) -> None:
         if self.every is not None and trainer.position.step % self.every == 0:
             self._save(trainer)
 
-    def on_epoch_end(self, trainer: Trainer, record: dict[str, float]) -> None:
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
         if self.every is None:
             self._save(trainer)
 
-    def _save(self, trainer: Trainer) -> None:
-        file = write_checkpoint(checkpoint_of(trainer, trainer.running), self.folder)
+    def _save(self, trainer: Training) -> None:
+        file = write_checkpoint(trainer.checkpoint(), self.folder)
         # Those of later steps are of a fit that was not gone on from.
         others = [each for each in saved(self.folder) if each != file]
         later = [each for each in others if step_of(each) > trainer.position.step]

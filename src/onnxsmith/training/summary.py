@@ -1,4 +1,4 @@
-"""What a trainer trains, leaves and keeps, before anything runs."""
+"""The summary of a trainer: what it trains, leaves and keeps, before anything runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxsmith.training.updates import Updates
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is trained and what is not, with shapes; its text is a table."""
+    """The weights that are trained and those that are not, with shapes; its text is a table."""
 
     trained: dict[str, tuple[int, ...]]
     frozen: dict[str, tuple[int, ...]]

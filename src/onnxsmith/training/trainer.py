@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -19,21 +20,25 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.errors.arguments import check_counts, check_flags
+from onnxsmith.errors.wrong_kinds import Given
+from onnxsmith.graphs.batches import GivenRows
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.runtime.sessions import Session, arrays_on_device, step_back
 from onnxsmith.training.callbacks import Callback
+from onnxsmith.training.checkpoints import Checkpoint
 from onnxsmith.training.diagnosis import why_not_finite
 from onnxsmith.training.evaluating import Evaluation
 from onnxsmith.training.feeding import ArrayFeed, Batch, BatchPlan, Feed, feed_of
 from onnxsmith.training.history import History
-from onnxsmith.training.loop import Loop, Position
+from onnxsmith.training.loop import Loop
 from onnxsmith.training.losses import loss_of
 from onnxsmith.training.metrics import Metric, read_metrics
 from onnxsmith.training.optimizers import Optimizer, adam
+from onnxsmith.training.position import Position
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
-from onnxsmith.training.resuming import Running
+from onnxsmith.training.resuming import Running, checkpoint_of
 from onnxsmith.training.resuming import resume as resume_from
 from onnxsmith.training.schedules import Schedule
 from onnxsmith.training.shuffling import split
@@ -90,7 +95,7 @@ class Trainer:
             raise AttributeTypeError(f"seed is a whole number from 0 on, not {seed!r}", culprit="seed")
         self._given = model_of(model, "Trainer")
         self._device = device
-        self._metrics = read_metrics(metrics)
+        self._metrics = read_metrics(cast(Given, metrics))
         self._updates = read_updates(
             adam(1e-3) if optimizer is None else optimizer,
             clip_norm=clip_norm,
@@ -110,9 +115,9 @@ class Trainer:
             is_weighted=sample_weight,
         )
         #: How far training is; checkpoints have it beside the state.
-        self.position = Position(seed=int(seed))
+        self.position: Position = Position(seed=int(seed))
         #: True while a fit goes on that began in another process.
-        self.is_resumed = False
+        self.is_resumed: bool = False
         self._session: Session | None = None
         self._evaluation: Evaluation | None = None
         self._loop: Loop | None = None
@@ -152,13 +157,16 @@ class Trainer:
         return self._objective
 
     @property
-    def is_stopping(self) -> bool:
-        """True if the fit that runs ends after this batch or epoch."""
-        return self._loop is not None and self._loop.is_stopped
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from, or that of the last fit."""
+        return self.running.resumed_from
 
-    def rates_of_step(self, step: int) -> dict[str, float]:
-        """The learning rates of a step of the fit that runs, by the names of inputs of the step."""
-        return self._rates.of_step(step)
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+        is_stopped = self._loop is not None and self._loop.is_stopped
+        return checkpoint_of(
+            self, self.running, self._rates.of_step(self.position.step), is_stopped=is_stopped
+        )
 
     @property
     def updates(self) -> Updates:
@@ -213,7 +221,7 @@ class Trainer:
 
     @property
     def history(self) -> History:
-        """What all epochs gave, those of earlier fits included."""
+        """The records of all epochs, those of earlier fits included."""
         return History(self.position.records)
 
     @property
@@ -229,7 +237,7 @@ class Trainer:
         return self._session
 
     def summary(self) -> Summary:
-        """What is trained, what stays, and what is kept beside it, before anything runs.
+        """A table of what is trained, what stays, and what is kept beside it, before anything runs.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -278,28 +286,28 @@ class Trainer:
     @boundary
     def fit(
         self,
-        data: Any,
-        target: Any = None,
+        data: GivenRows,
+        target: GivenRows = None,
         *,
-        validation: Any = None,
+        validation: GivenRows = None,
         epochs: int = 1,
         batch_size: int = 32,
         shuffle: bool = True,
-        sample_weight: Any = None,
+        sample_weight: GivenRows = None,
         callbacks: Sequence[Callback] = (),
         progress: bool | None = None,
         resume: str | os.PathLike[str] | None = None,
     ) -> History:
         """Train on data for some epochs, and give what each of them gave.
 
+        `data` is an array, a dict of arrays by the names of inputs, a frame, a table, or the path of a parquet file. It
+        may also be a loader or dataset of torch, or a function that makes a generator of batches. `target` is an array
+        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
+        is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
+        65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
+
         `resume` is a checkpoint that `SaveCheckpoint` wrote, or a folder of them, whose last one is taken: the fit goes
         on from there, with the model, optimiser and data that it began with. A folder without one begins anew.
-
-        `data` is an array, a dict of arrays by the names of inputs, a frame, a table, the path of a parquet file, a
-        loader or dataset of torch, or a function that makes a generator of batches; `target` is an array or the name of
-        a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation` is a share of
-        the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of 65,536 rows,
-        or of as many as 64 MB hold; loaders shuffle themselves.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -333,7 +341,9 @@ class Trainer:
                 return self._measured(feed, is_validation=False) if self._metrics and not feed.is_once else {}
             return self._measured(held_out, is_validation=True)
 
-        self._loop = Loop(self, feed, self._rates, called, validate, Progress(progress))
+        self._loop = Loop(
+            self, self.session, feed, self._rates, called, validate, self._rejected, Progress(progress)
+        )
         self._loop.is_stopped = self.running.was_stopped
         try:
             self._loop.run(position.first_epoch + int(epochs))
@@ -341,7 +351,7 @@ class Trainer:
             self._loop, self.is_resumed = None, False
         return History(position.records[position.first_epoch :])
 
-    def _begin(self, resume: Any, feed: Feed, epochs: int) -> Position:
+    def _begin(self, resume: Given, feed: Feed, epochs: int) -> Position:
         """Set the position of a fit: it begins here, or goes on from that of another."""
         found = None if resume is None else resume_from(self, self.running, resume)
         self.is_resumed = found is not None
@@ -377,7 +387,7 @@ class Trainer:
         self._make()
         self._session, self._initial = None, {name: state[name] for name in self._initial}
 
-    def _validation(self, feed: Feed, validation: Any, size: int) -> tuple[Feed, Feed | None]:
+    def _validation(self, feed: Feed, validation: GivenRows, size: int) -> tuple[Feed, Feed | None]:
         if validation is None:
             return feed, None
         if isinstance(validation, int | float) and not isinstance(validation, bool):
@@ -404,8 +414,8 @@ class Trainer:
             )
         return feed, found
 
-    def reject_step(self, batch: Batch, rates: Sequence[Array], loss: float) -> None:
-        """Take the state of before a step whose loss is no number again, and raise why."""
+    def _rejected(self, batch: Batch, rates: Sequence[Array], loss: float) -> NonFiniteLossError:
+        """Take the state of before a step whose loss is no number again; the error says why."""
         step_back(self.session)
         position = self.position
         names = [each.name for each in self._step.inputs]
@@ -419,13 +429,18 @@ class Trainer:
         if reason.is_of_state:
             self.session.state = self._initial
             position.rewind()
-        raise error.locate_at_caller().also(reason.place, "this makes the node")
+        return error.locate_at_caller().also(reason.place, "this makes the node")
 
     # -- evaluation ----------------------------------------------------------------------------------------------
 
     @boundary
     def evaluate(
-        self, data: Any, target: Any = None, *, sample_weight: Any = None, batch_size: int = 256
+        self,
+        data: GivenRows,
+        target: GivenRows = None,
+        *,
+        sample_weight: GivenRows = None,
+        batch_size: int = 256,
     ) -> dict[str, float]:
         """The loss and the metrics of data, which is given as to `fit`. Penalties are no part of the loss here.
 
@@ -471,7 +486,7 @@ class Trainer:
         return f"Trainer({count} numbers in {names}{more}; {self.position.step} steps done)"
 
 
-def _callbacks(callbacks: object) -> list[Callback]:
+def _callbacks(callbacks: Given) -> list[Callback]:
     given = [callbacks] if isinstance(callbacks, Callback) else callbacks
     found = list(cast("Sequence[object]", given)) if isinstance(given, Sequence) else [given]
     for each in found:
@@ -485,7 +500,7 @@ def _callbacks(callbacks: object) -> list[Callback]:
 
 
 def _plan(objective: Objective, step: Model) -> BatchPlan:
-    """What batches have, by a step."""
+    """The plan of batches, by a step."""
     names = list(objective.data)
     ports = {each.name: each for each in step.inputs}
     found = tuple(Port(name, ports[name].type) for name in names)

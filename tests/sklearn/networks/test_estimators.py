@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from onnxsmith import FLOAT, Model, opset21 as op, script, trace
+from onnxsmith import FLOAT, Model, script, trace
+from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeValueError, PipelineError
 from onnxsmith.sklearn import NeuralNetClassifier, NeuralNetRegressor, convert
 from onnxsmith.training import Callback, Trainer, losses, sgd
@@ -31,7 +32,10 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "regressor": NeuralNetRegressor,
 }
 #: Rows that count twice are added up as one product: in float32 the last bits differ, in float64 by less than 1e-7.
-IN_FLOAT64 = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+IN_FLOAT64 = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
 #: Left out for scikit-learn's own networks, too: they ask for a setting of scipy, and for a method that there is not.
 LEFT_OUT = ("check_array_api_input", "check_classifiers_multilabel_output_format_decision_function")
 
@@ -128,7 +132,9 @@ def quiet(made: Any, X: Any, y: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_of_any_kind(name: str) -> None:
     labels, dtype = LABELS[name]
-    made = quiet(NeuralNetClassifier((8,), max_iter=150, learning_rate_init=0.05, random_state=0), IRIS[0], labels)
+    made = quiet(
+        NeuralNetClassifier((8,), max_iter=150, learning_rate_init=0.05, random_state=0), IRIS[0], labels
+    )
     np.testing.assert_array_equal(made.classes_, np.unique(labels))
     found = made.predict(IRIS[0])
     assert found.dtype == dtype
@@ -158,7 +164,8 @@ def test_several_numbers_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "rule"), [("sgd", "constant"), ("sgd", "invscaling"), ("sgd", "adaptive"), ("adam", "constant")]
+    ("solver", "rule"),
+    [("sgd", "constant"), ("sgd", "invscaling"), ("sgd", "adaptive"), ("adam", "constant")],
 )
 def test_full_batches_give_the_losses_of_scikit_learn(solver: str, rule: str) -> None:
     """From the same first weights, and with batches that are all rows."""
@@ -194,7 +201,9 @@ def test_regression_has_the_losses_of_scikit_learn(weighted: bool) -> None:
 
 
 def test_early_stopping_takes_the_best_weights() -> None:
-    made = NeuralNetClassifier((16,), early_stopping=True, max_iter=300, learning_rate_init=0.05, random_state=0)
+    made = NeuralNetClassifier(
+        (16,), early_stopping=True, max_iter=300, learning_rate_init=0.05, random_state=0
+    )
     made.fit(*IRIS)
     assert made.n_iter_ < 300
     assert made.best_validation_score_ == max(made.validation_scores_)
@@ -234,8 +243,13 @@ def test_sparse_rows_are_those_that_are_dense() -> None:
 
 def test_pipelines_and_searches() -> None:
     X, y = IRIS
-    steps = make_pipeline(StandardScaler(), NeuralNetClassifier(max_iter=40, learning_rate_init=0.02, random_state=0))
-    grid = {"neuralnetclassifier__hidden_layer_sizes": [(8,), (8, 4)], "neuralnetclassifier__alpha": [1e-4, 1.0]}
+    steps = make_pipeline(
+        StandardScaler(), NeuralNetClassifier(max_iter=40, learning_rate_init=0.02, random_state=0)
+    )
+    grid = {
+        "neuralnetclassifier__hidden_layer_sizes": [(8,), (8, 4)],
+        "neuralnetclassifier__alpha": [1e-4, 1.0],
+    }
     found = quiet(GridSearchCV(steps, grid, cv=2), X, y)
     assert found.best_score_ > 0.9
     model = convert(found, X)
@@ -268,7 +282,9 @@ GIVEN: dict[str, Callable[[], Any]] = {
 def test_from_a_model(name: str) -> None:
     X, y = IRIS
     given = GIVEN[name]()
-    made = quiet(NeuralNetClassifier(model=given, max_iter=100, learning_rate_init=0.05, random_state=0), X, y)
+    made = quiet(
+        NeuralNetClassifier(model=given, max_iter=100, learning_rate_init=0.05, random_state=0), X, y
+    )
     assert made.score(X, y) > 0.9
     assert list(made.weights_) == ["FIRST"]
     np.testing.assert_array_equal(made.model_(X.astype(np.float32)).argmax(1), made.predict(X))
@@ -279,7 +295,9 @@ def test_from_a_model(name: str) -> None:
 
 def test_two_classes_with_a_score_each() -> None:
     X, y = IRIS[0], np.where(IRIS[1] > 0, "other", "setosa")
-    made = quiet(NeuralNetClassifier(model=network(4, 2), max_iter=100, learning_rate_init=0.05, random_state=0), X, y)
+    made = quiet(
+        NeuralNetClassifier(model=network(4, 2), max_iter=100, learning_rate_init=0.05, random_state=0), X, y
+    )
     assert made.score(X, y) > 0.95
     assert made.predict_proba(X).shape == (150, 2)
     assert convert(made, X)(X)[0].tolist() == made.predict(X).tolist()
@@ -314,9 +332,15 @@ def test_own_losses_penalties_optimisers_schedules_and_callbacks() -> None:
 # -- mistakes ------------------------------------------------------------------------------------------------------
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
-    "activation": ({"activation": "swish"}, "activation is one of identity, logistic, tanh, relu, not 'swish'"),
+    "activation": (
+        {"activation": "swish"},
+        "activation is one of identity, logistic, tanh, relu, not 'swish'",
+    ),
     "solver": ({"solver": "lbfgs"}, "solver is an optimizer, or the name of one, not 'lbfgs'"),
-    "rate": ({"learning_rate": 0.1}, "learning_rate is 'constant', 'invscaling', 'adaptive' or a schedule, not 0.1"),
+    "rate": (
+        {"learning_rate": 0.1},
+        "learning_rate is 'constant', 'invscaling', 'adaptive' or a schedule, not 0.1",
+    ),
     "layers": ({"hidden_layer_sizes": (5, 0)}, r"numbers of units from 1 on, not \(5, 0\)"),
     "alpha": ({"alpha": -1.0}, "alpha is a number from 0 on, not -1.0"),
     "epochs": ({"max_iter": "many"}, "max_iter is a number from 0 on, not 'many'"),

@@ -4,12 +4,210 @@
 import numpy as np
 import onnx
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.annotations import Annotation
-from typing import Any, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, overload
+
+@dataclass(slots=True)
+class Position:
+    """How far training is: all that a fit needs beside the arrays of the state to go on with the same bits.
+
+    >>> from onnxsmith.training import Position
+    >>> Position.of(Position(seed=3, step=10).as_dict()).step
+    10
+    """
+    seed: int = ...
+    epoch: int = ...
+    batch: int = ...
+    step: int = ...
+    first_epoch: int = ...
+    first_step: int = ...
+    total_steps: int | None = ...
+    loss_sum: float = ...
+    rows: int = ...
+    seconds: float = ...
+    records: list[dict[str, float]] = ...
+    plateaus: dict[str, dict[str, float]] = ...
+    def as_dict(self) -> dict[str, Any]:
+        """As numbers, texts, lists and dicts, which JSON takes."""
+    def begin(self) -> None:
+        """A fit begins here."""
+    def rewind(self) -> None:
+        """Go back to where the fit began."""
+    def end_epoch(self, record: dict[str, float]) -> None:
+        """An epoch is done."""
+    @classmethod
+    def of(cls, entries: Mapping[str, Any]) -> Position:
+        """The position that `as_dict` gave."""
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+class History(Sequence[dict[str, float]]):
+    """The records of the epochs of a fit, each a dict of numbers: epoch, loss, rate, metrics, seconds.
+
+    >>> from onnxsmith.training import History
+    >>> history = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}])
+    >>> history["loss"]
+    [0.7, 0.5]
+    >>> history
+    History(2 epochs, loss 0.7 -> 0.5)
+    """
+    records: list[dict[str, float]]
+    def __init__(self, records: Sequence[Mapping[str, float]] = ()) -> None: ...
+    @overload
+    def __getitem__(self, index: int) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, float]]: ...
+    @overload
+    def __getitem__(self, index: str) -> list[float]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[dict[str, float]]: ...
+    @property
+    def names(self) -> list[str]:
+        """The names of all values of records."""
+    def frame(self) -> Any:
+        """The records as a frame of pandas, or of polars where only that is installed.
+
+        >>> from onnxsmith.training import History
+        >>> History([{"epoch": 1, "loss": 0.5}]).frame().shape
+        (1, 2)
+        """
+    def plot(self, *names: str) -> Any:
+        """A picture of what the epochs gave: a figure of matplotlib, or an SVG where that is not installed.
+
+        Without names it has the loss and the metrics, those of training and validation in one plot each.
+
+        >>> from onnxsmith.training import History
+        >>> picture = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}]).plot("loss")
+        """
+
+Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import Checkpoint
+    >>> Checkpoint({"w": np.zeros(2, np.float32)}, ["w"], {"step": 10})
+    Checkpoint(step 10, 1 weight, 0 epochs)
+    """
+    state: Mapping[str, Array]
+    weights: Sequence[str]
+    position: Mapping[str, Json]
+    history: Sequence[Mapping[str, float]] = ...
+    plateaus: Mapping[str, Mapping[str, float]] = ...
+    callbacks: Sequence[Mapping[str, Any]] = ...
+    fixed: Mapping[str, Json] = ...
+    environment: Mapping[str, Json] = ...
+
+class Training(Protocol):
+    """A trainer as callbacks see it; `Trainer` is one."""
+    position: Position
+    is_resumed: bool
+    @property
+    def state(self) -> dict[str, Array]:
+        """A copy of weights, running statistics and what the optimiser keeps. Assign to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Array]) -> None: ...
+    @property
+    def model(self) -> Model:
+        """The trained model as it is now."""
+    @property
+    def step(self) -> Model:
+        """The step of training as a model."""
+    @property
+    def history(self) -> History:
+        """The records of all epochs."""
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from."""
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now."""
+    def stop(self) -> None:
+        """End the fit."""
+
+class Callback:
+    """Base of callbacks: methods that `fit` calls. A subclass overrides those that it needs.
+
+    `trainer.position` says how far the fit is, `trainer.state` has the arrays, and `trainer.stop()` ends the fit.
+
+    >>> from onnxsmith.training import Callback
+    >>> class Printing(Callback):
+    ...     def on_epoch_end(self, trainer, record):
+    ...         print(record["epoch"], round(record["loss"], 3))
+    """
+    is_last: ClassVar[bool] = ...
+    def on_fit_begin(self, trainer: Training) -> None:
+        """Called before the first batch."""
+    def on_epoch_begin(self, trainer: Training) -> None:
+        """Called before the first batch of an epoch."""
+    def on_batch_end(self, trainer: Training, loss: float) -> None:
+        """Called after each step, with its loss."""
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
+        """Called after each epoch and its validation, with what the history has of it; more may be added to it."""
+    def on_fit_end(self, trainer: Training) -> None:
+        """Called after the last epoch; not where an error ended the fit."""
+    def state(self) -> dict[str, Any]:
+        """State of the callback that a checkpoint keeps: numbers, texts and arrays of numpy."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave."""
+
+class EarlyStopping(Callback):
+    """Ends a fit when a value has not got better for more than `patience` epochs, and takes the best weights again.
+
+    `monitor` is a name of the history; without data for validation "val_loss" is the loss of training. A loss or error
+    is better if it is less by more than `min_delta`, an accuracy or score (`mode="max"`) if it is greater.
+
+    >>> from onnxsmith.training import EarlyStopping
+    >>> EarlyStopping(monitor="val_accuracy", patience=3, mode="max")
+    EarlyStopping('val_accuracy', patience=3, mode='max')
+    """
+    monitor: str
+    patience: int
+    min_delta: float
+    mode: Literal['min', 'max']
+    restore_best: bool
+    best: float
+    best_epoch: int | None
+    waited: int
+    def __init__(
+        self,
+        monitor: str = 'val_loss',
+        *,
+        patience: int = 5,
+        min_delta: float = 0.0,
+        mode: Literal['min', 'max'] | None = None,
+        restore_best: bool = True,
+    ) -> None: ...
+    def on_fit_begin(self, trainer: Training) -> None: ...
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None: ...
+    def on_fit_end(self, trainer: Training) -> None: ...
+    def state(self) -> dict[str, Any]: ...
+    def restore(self, state: Mapping[str, Any]) -> None: ...
+
+def read_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
+    """The checkpoint of a file, or the last one of a folder: its weights, state and history.
+
+    The weights are by their names, and torch's `safetensors.torch.load_file` reads the same file. Nothing that the file
+    holds is run.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.training import SaveCheckpoint, Trainer, read_checkpoint, sgd
+    >>> weight = np.zeros((2, 1), np.float32)
+    >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+    >>> x = np.float32([[1, 0], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     history = trainer.fit(x, x[:, :1], epochs=3, callbacks=[SaveCheckpoint(folder)], progress=False)
+    ...     read_checkpoint(folder)
+    Checkpoint(step 3, 1 weight, 3 epochs)
+    """
 
 Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
 
@@ -107,6 +305,34 @@ def sgd(
     ('momentum',)
     """
 
+class SaveCheckpoint(Callback):
+    """Writes what a fit goes on from into a folder, after each epoch or after `every` so many steps.
+
+    Each checkpoint is one file, written whole or not at all, and the last `keep` of them stay. `fit(…, resume=folder)`
+    goes on from the last one: on the same device, with the same build and number of threads, to the same bits as a fit
+    that was not interrupted. A folder with checkpoints of another fit is refused; with `overwrite` they are removed
+    when the first new one is written.
+
+    >>> from onnxsmith.training import SaveCheckpoint
+    >>> SaveCheckpoint("run/", every=100, keep=2)
+    SaveCheckpoint('run', every=100, keep=2)
+    """
+    folder: Path
+    every: int | None
+    keep: int
+    overwrite: bool
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        every: int | None = None,
+        keep: int = 3,
+        overwrite: bool = False,
+    ) -> None: ...
+    def on_fit_begin(self, trainer: Training) -> None: ...
+    def on_batch_end(self, trainer: Training, loss: float) -> None: ...
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None: ...
+
 class ReadableFile(Protocol):
     """A file that is open for reading bytes."""
     def read(self) -> bytes:
@@ -115,8 +341,6 @@ class ReadableFile(Protocol):
 Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
 
 ModelLike: TypeAlias = Model | IrModel | Unread
-
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: weights of a model, and what optimisers begin with.
@@ -192,3 +416,314 @@ def training_step(
     array([[2.],
            [3.]], dtype=float32)
     """
+
+Batch: TypeAlias = tuple[Array, ...]
+
+class Feed(Protocol):
+    """Data for epochs."""
+    rows: int | None
+    batches: int | None
+    is_once: bool
+    def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch, but for the first."""
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A model, the weights of it that are trained, and the loss that is minimised."""
+    model: Model
+    names: list[str]
+    loss: Loss | str
+    penalty: Callable[..., Any] | None
+    predictions: list[str]
+    state: dict[str, str]
+    target: Any
+    is_weighted: bool
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        loss: Loss | str,
+        *,
+        weights: object = None,
+        freeze: object = None,
+        target: Annotation | None = None,
+        penalty: Callable[..., Any] | None = None,
+        is_weighted: bool = False,
+    ) -> Objective:
+        """Reads what a user wants to be minimised; refused where it cannot be."""
+    def with_weights(self, names: list[str]) -> Objective:
+        """The same for other weights."""
+    @property
+    def opset(self) -> int:
+        """The opset that the step is written in."""
+    @property
+    def own_names(self) -> list[str]:
+        """The inputs behind those of the model."""
+    @property
+    def data(self) -> dict[str, Any]:
+        """The inputs of a batch, by name, with their types."""
+    def loss_model(self, *, gives_predictions: bool = False) -> Model:
+        """The model of the loss: it takes a batch, state and weights, and gives the loss and new state.
+
+        With `gives_predictions` it gives these instead, and is without the penalty.
+        """
+    @property
+    def model_inputs(self) -> list[str]:
+        """The inputs of the model itself."""
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """Plan for gradients: optimisers by patterns of weights, in order, and what comes before and after."""
+    optimizers: Mapping[str, Optimizer]
+    clip_norm: float | None = ...
+    clip_value: float | None = ...
+    accumulate: int = ...
+    average: float | None = ...
+    @property
+    def rates(self) -> dict[str, str]:
+        """The input that has the rate of each optimiser whose rate is open, by its pattern."""
+    @property
+    def counts(self) -> bool:
+        """True if steps are counted."""
+    def pattern_of(self, name: str) -> str:
+        """The pattern that a weight belongs to: the first that fits."""
+
+class Session:
+    """A model opened for many calls; `model.session()` makes one.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> session = trace(lambda x: x * 2.0, FLOAT["N"]).session()
+    >>> session
+    Session(x) -> mul, on cpu
+    >>> session(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    def __init__(
+        self,
+        model: ModelLike,
+        *,
+        device: str | None = None,
+        state: Mapping[str, Any] | None = None,
+        pairs: Mapping[str, str] | None = None,
+        reuse: bool = False,
+    ) -> None: ...
+    @property
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Any]) -> None: ...
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """One run: the inputs that are no state, by position or name; one output comes as it is, several as a tuple.
+
+        None where all outputs are state.
+        """
+    @property
+    def device(self) -> str:
+        """The device that it computes on.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x * 2.0, FLOAT["N"]).session().device
+        'cpu'
+        """
+
+class Resumable(Training, Protocol):
+    """A trainer, with all that a checkpoint has to know of it."""
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+    @property
+    def updates(self) -> Updates:
+        """The optimisers, and what is done to gradients."""
+    @property
+    def session(self) -> Session:
+        """The session of the step."""
+
+@dataclass(slots=True)
+class Running:
+    """What a fit runs on, beside the trainer: a checkpoint says of it what has to be the same."""
+    feed: Feed | None
+    callbacks: Sequence[Callback]
+    batch_size: int
+    shuffle: bool
+    epochs: int
+    resumed_from: Path | None = ...
+    was_stopped: bool = ...
+    @classmethod
+    def nothing(cls) -> Running:
+        """No fit at all, as long as none was begun."""
+    def fixed(self, trainer: Resumable) -> dict[str, Json]:
+        """Digests and settings that have to be the same; they are computed once, as nothing of it changes in a fit."""
+
+Metric: TypeAlias = Callable[..., Any]
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The weights that are trained and those that are not, with shapes; its text is a table."""
+    trained: dict[str, tuple[int, ...]]
+    frozen: dict[str, tuple[int, ...]]
+    state: dict[str, tuple[int, ...]]
+    optimizer: dict[str, tuple[int, ...]]
+    groups: dict[str, str]
+    inputs: dict[str, str]
+
+GivenRows: TypeAlias = Any
+
+class Trainer:
+    """Trains the weights of a model on ONNX Runtime, on any device.
+
+    `loss` is the name of a function of `onnxsmith.training.losses`, any function of predictions and a target, or the
+    name of an output of the model that is the loss. `weights` and `freeze` say which weights are trained, and the
+    other options are those of `training_step`. Weights that the loss does not depend on stay as they are.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.training import Trainer, sgd
+    >>> weight = np.zeros((2, 1), np.float32)
+    >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
+    >>> trainer = Trainer(model, loss="squared", optimizer=sgd(0.2))
+    >>> x = np.float32([[1, 0], [0, 1], [1, 1], [2, 1]])
+    >>> trainer.fit(x, x @ np.float32([[2], [3]]), epochs=100, batch_size=2)["loss"][-1] < 1e-6
+    True
+    >>> trainer.model(np.float32([[1, 1]])).round(2)
+    array([[5.]], dtype=float32)
+    """
+    position: Position
+    is_resumed: bool
+    running: Running
+    def __init__(
+        self,
+        model: ModelLike,
+        loss: str | Loss = 'cross_entropy',
+        optimizer: Optimizer | Mapping[str, Optimizer] | None = None,
+        *,
+        weights: str | Sequence[str] | None = None,
+        freeze: str | Sequence[str] | None = None,
+        target: Annotation | None = None,
+        penalty: Callable[..., Any] | None = None,
+        sample_weight: bool = False,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        accumulate: int = 1,
+        average: float | None = None,
+        metrics: str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric] = (),
+        device: str | None = None,
+        seed: int = 0,
+    ) -> None: ...
+    @property
+    def step(self) -> Model:
+        """One step of training as a model, as `training_step` makes it."""
+    @property
+    def evaluation(self) -> Model:
+        """The model of the loss and the predictions: it takes a batch, running statistics and weights."""
+    @property
+    def trained(self) -> list[str]:
+        """The names of the weights that are trained."""
+    @property
+    def objective(self) -> Objective:
+        """The loss that is minimised, with the model and the weights that are trained."""
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from, or that of the last fit."""
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+    @property
+    def updates(self) -> Updates:
+        """The optimisers and what is done to gradients."""
+    @property
+    def model(self) -> Model:
+        """The trained model: that which was given, with the weights and running statistics of now.
+
+        With `average` its weights are the means.
+        """
+    @property
+    def state(self) -> dict[str, Array]:
+        """A copy of weights, running statistics and what the optimiser keeps, by name. Assign to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Any]) -> None: ...
+    @property
+    def history(self) -> History:
+        """The records of all epochs, those of earlier fits included."""
+    @property
+    def steps_done(self) -> int:
+        """How many steps were made, by all fits."""
+    @property
+    def session(self) -> Session:
+        """The session of the step; opened when it is asked for first."""
+    def summary(self) -> Summary:
+        """A table of what is trained, what stays, and what is kept beside it, before anything runs.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
+        >>> Trainer(model, loss="squared", optimizer=sgd(0.1)).summary().trained
+        {'weight': (2, 1)}
+        """
+    def restarted(self, *, seed: int = 0, schedule: Schedule | None = None, device: str | None = None) -> Trainer:
+        """A trainer of the same step from its start, without compiling it again; `schedule` is another one for rates.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+        >>> trainer.restarted(seed=1).step is trainer.step
+        True
+        """
+    def stop(self) -> None:
+        """End the fit that runs after this batch, or after this epoch if it is done. Callbacks call it."""
+    def fit(
+        self,
+        data: GivenRows,
+        target: GivenRows = None,
+        *,
+        validation: GivenRows = None,
+        epochs: int = 1,
+        batch_size: int = 32,
+        shuffle: bool = True,
+        sample_weight: GivenRows = None,
+        callbacks: Sequence[Callback] = (),
+        progress: bool | None = None,
+        resume: str | os.PathLike[str] | None = None,
+    ) -> History:
+        """Train on data for some epochs, and give what each of them gave.
+
+        `data` is an array, a dict of arrays by the names of inputs, a frame, a table, or the path of a parquet file. It
+        may also be a loader or dataset of torch, or a function that makes a generator of batches. `target` is an array
+        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
+        is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
+        65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
+
+        `resume` is a checkpoint that `SaveCheckpoint` wrote, or a folder of them, whose last one is taken: the fit goes
+        on from there, with the model, optimiser and data that it began with. A folder without one begins anew.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer
+        >>> weight = np.zeros((2, 3), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), metrics=["accuracy"])
+        >>> x = np.random.default_rng(0).normal(size=(64, 2)).astype(np.float32)
+        >>> history = trainer.fit(x, (x[:, 0] > 0) * 1, validation=0.25, epochs=2)
+        >>> history.names
+        ['epoch', 'step', 'loss', 'val_loss', 'val_accuracy', 'seconds']
+        """
+    def evaluate(
+        self,
+        data: GivenRows,
+        target: GivenRows = None,
+        *,
+        sample_weight: GivenRows = None,
+        batch_size: int = 256,
+    ) -> dict[str, float]:
+        """The loss and the metrics of data, which is given as to `fit`. Penalties are no part of the loss here.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer
+        >>> weight = np.eye(2, dtype=np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), metrics=["accuracy"])
+        >>> trainer.evaluate(np.float32([[9, 0], [0, 9]]), np.array([0, 0]))["accuracy"]
+        0.5
+        """

@@ -72,7 +72,9 @@ def with_weights(data: Array, target: Array, sample_weight: Rows | None) -> Exam
     return (data, target, weight) if kept.all() else (data[kept], target[kept], weight[kept])
 
 
-def split(examples: Examples, share: float, random: object, *, is_of_labels: bool) -> tuple[Examples, Examples]:
+def split(
+    examples: Examples, share: float, random: object, *, is_of_labels: bool
+) -> tuple[Examples, Examples]:
     """Examples for training and for a score, both with all classes where targets are labels."""
     data, target, weight = examples
     train, test = _selection.train_test_split(

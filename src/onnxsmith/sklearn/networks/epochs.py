@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onnxsmith.core.value import Array
-from onnxsmith.training import Callback, Trainer
+from onnxsmith.training.callbacks import Callback, Training
 from onnxsmith.training.schedules import Schedule
 
 #: Below this rate an adaptive one is not lowered any more, and the factor by which it is.
@@ -63,7 +63,7 @@ class Epochs(Callback):
         self._first, self._power, self._score = first_rate, power, score
         self.has_converged = False
 
-    def on_epoch_end(self, trainer: Trainer, record: dict[str, float]) -> None:
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
         seen = self._seen
         seen.losses.append(record["loss"])
         seen.rows_seen += self._rows
@@ -82,7 +82,7 @@ class Epochs(Callback):
         self.has_converged = True
         trainer.stop()
 
-    def _has_improved(self, trainer: Trainer) -> bool:
+    def _has_improved(self, trainer: Training) -> bool:
         seen = self._seen
         if self._score is None:
             loss = seen.losses[-1]

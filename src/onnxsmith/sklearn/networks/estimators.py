@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import PipelineError
-from onnxsmith.sklearn.networks.data import accuracy, kind_of_labels, r2
+from onnxsmith.sklearn.networks.data import accuracy, dense_rows, kind_of_labels, r2
 from onnxsmith.sklearn.networks.layers import Output
 from onnxsmith.sklearn.networks.neural_net import NeuralNet
 from onnxsmith.sklearn.rows import Elements, Rows
@@ -22,7 +22,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     The network has layers of `hidden_layer_sizes`, or it is a `model`: one of ONNX, a script, or a function of a tensor
     that is recorded for the columns of X. It gives scores, one for each class, or one where there are two. `loss` and
-    `penalty` are functions as `Trainer` takes them, `solver` is the name of a function of `onnxsmith.training.optimizers`
+    `penalty` are functions as `Trainer` takes them. `solver` is the name of one of `onnxsmith.training.optimizers`,
     or what one of them made, and `learning_rate` may be a schedule. `weights_` has the trained weights by name, and
     `model_` is the network as an ONNX model.
 
@@ -104,14 +104,13 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         if is_first:
             self.is_multilabel_ = is_multilabel
             if is_multilabel:
-                self.classes_ = np.arange(y.shape[1])
+                self.classes_ = cast(Elements, np.arange(y.shape[1]))
             else:
-                self.classes_ = np.unique(y if classes is None else np.asarray(classes))
+                self.classes_ = cast(Elements, np.unique(y if classes is None else np.asarray(classes)))
         if is_multilabel != self.is_multilabel_ or (is_multilabel and y.shape[1] != len(self.classes_)):
             raise PipelineError("`y` has other labels than in the call of fit before")
         if is_multilabel:
-            dense: Any = y.toarray() if hasattr(y, "toarray") else y
-            return np.asarray(dense, self.dtype), "logistic", len(self.classes_)
+            return dense_rows(y, self.dtype), "logistic", len(self.classes_)
         self._check_classes(y)
         places = np.searchsorted(self.classes_, y)
         if len(self.classes_) > 2 or scores == len(self.classes_) == 2:
@@ -120,7 +119,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     def _check_classes(self, y: Elements) -> None:
         found = np.unique(y)
-        strange = np.setdiff1d(found, self.classes_)
+        strange = cast(Elements, np.setdiff1d(found, self.classes_))
         if len(strange):
             raise PipelineError(
                 f"`y` has classes that are not in `self.classes_`: {strange.tolist()!r}, "
@@ -136,7 +135,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return accuracy(target.ravel() > 0.5, scores.ravel() > 0, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
-        tags: Any = super().__sklearn_tags__()
+        tags = cast(Any, super()).__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 

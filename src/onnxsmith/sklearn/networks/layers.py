@@ -110,8 +110,12 @@ def _with_weights_as_inputs(
     kind = DType.from_numpy(np.dtype(layers.dtype))
     names = [each for pair in zip(layers.coefs, layers.intercepts, strict=True) for each in pair]
     shapes = [each for taken, given in pairwise(layers.sizes) for each in ((taken, given), (given,))]
+
+    def network(x: Tensor, *weights: Tensor) -> Any:
+        return compute(x, dict(zip(names, weights, strict=True)))
+
     return trace(
-        lambda x, *weights: compute(x, dict(zip(names, weights, strict=True))),
+        network,
         TensorType(kind, ("N", layers.sizes[0])),
         *(TensorType(kind, shape) for shape in shapes),
         input_names=["x", *names],

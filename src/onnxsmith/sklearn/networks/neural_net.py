@@ -33,8 +33,10 @@ from onnxsmith.sklearn.networks.programs import LayeredProgram, ModelProgram, Ne
 from onnxsmith.sklearn.of_model import OfModel
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.tracing.trace import trace
-from onnxsmith.training import Callback, Optimizer, Trainer
+from onnxsmith.training.callbacks import Callback
+from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.schedules import Schedule
+from onnxsmith.training.trainer import Trainer
 
 #: Rows of a batch where nothing is said, as in scikit-learn.
 _MOST_ROWS = 200
@@ -75,34 +77,34 @@ class NeuralNet(OfModel):
         device: str | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.model = cast(Any, model)
-        self.loss = loss
-        self.penalty = penalty
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.power_t = power_t
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.n_iter_no_change = n_iter_no_change
-        self.dtype = dtype
-        self.device = device
-        self.callbacks = callbacks
+        self.hidden_layer_sizes: int | Sequence[int] = hidden_layer_sizes
+        self.activation: Literal["identity", "logistic", "tanh", "relu"] = activation
+        self.model: ModelLike | Callable[..., Any] | None = model
+        self.loss: Callable[..., Any] | None = loss
+        self.penalty: Callable[..., Any] | None = penalty
+        self.solver: str | Optimizer = solver
+        self.alpha: float = alpha
+        self.batch_size: int | Literal["auto"] = batch_size
+        self.learning_rate: RateRule | Schedule = learning_rate
+        self.learning_rate_init: float = learning_rate_init
+        self.power_t: float = power_t
+        self.max_iter: int = max_iter
+        self.shuffle: bool = shuffle
+        self.random_state: Any = random_state
+        self.tol: float = tol
+        self.verbose: bool = verbose
+        self.warm_start: bool = warm_start
+        self.momentum: float = momentum
+        self.nesterovs_momentum: bool = nesterovs_momentum
+        self.early_stopping: bool = early_stopping
+        self.validation_fraction: float = validation_fraction
+        self.beta_1: float = beta_1
+        self.beta_2: float = beta_2
+        self.epsilon: float = epsilon
+        self.n_iter_no_change: float = n_iter_no_change
+        self.dtype: Literal["float32", "float64"] = dtype
+        self.device: str | None = device
+        self.callbacks: Sequence[Callback] = callbacks
 
     # -- what subclasses say ---------------------------------------------------------------------------------------
 
@@ -141,7 +143,7 @@ class NeuralNet(OfModel):
         is_first = not hasattr(self, "n_iter_") or not (self.warm_start or is_partial)
         rows, labels = checked_examples(self, X, y, is_first=is_first)
         if is_first:
-            self._network = None if self.model is None else self._read_model(rows.shape[1])
+            self._network: Network | None = None if self.model is None else self._read_model(rows.shape[1])
         scores = None if self._network is None else self._network.scores
         target, output, columns = self._targets(labels, is_first=is_first, classes=classes, scores=scores)
         examples = with_weights(dense_rows(rows, self._dtype), target, sample_weight)
@@ -157,14 +159,14 @@ class NeuralNet(OfModel):
 
     def _begin(self, features: int, output: Output, columns: int, random: np.random.RandomState) -> None:
         """Make the network, with its first weights."""
-        self._program = self._made(features, output, columns)
+        self._program: Program = self._made(features, output, columns)
         self._trainer: Trainer | None = None
         self._state: dict[str, Array] = {}
         self.weights_: dict[str, Array] = self._program.first_weights(random)
-        self._seen = Progressing([], [])
-        self.n_outputs_ = columns
-        self.out_activation_ = output
-        self.t_ = 0
+        self._seen: Progressing = Progressing([], [])
+        self.n_outputs_: int = columns
+        self.out_activation_: Output = output
+        self.t_: int = 0
 
     def _made(self, features: int, output: Output, columns: int) -> Program:
         given = self._network
@@ -182,8 +184,8 @@ class NeuralNet(OfModel):
         return ModelProgram(given, output, columns)
 
     def _read_model(self, features: int) -> Network:
-        given: Any = self.model
-        if hasattr(type(given), "to_model"):  # a script
+        given = cast(Any, self.model)
+        if hasattr(cast(object, type(given)), "to_model"):  # a script
             model = given.to_model()
         elif callable(given) and not isinstance(given, Model):
             model = trace(given, FLOAT["N", features])
@@ -203,13 +205,16 @@ class NeuralNet(OfModel):
                 examples, self.validation_fraction, random, is_of_labels=self._is_of_labels
             )
         data, target, weight = examples
-        size = min(_MOST_ROWS if self.batch_size == "auto" else int(self.batch_size), len(data))
-        if self.batch_size != "auto" and self.batch_size > len(data):
-            warnings.warn(f"batch_size is {self.batch_size}, and there are {len(data)} rows", stacklevel=4)
+        asked = _MOST_ROWS if self.batch_size == "auto" else int(self.batch_size)
+        size = min(asked, len(data))
+        if self.batch_size != "auto" and asked > size:
+            warnings.warn(f"batch_size is {asked}, and there are {size} rows", stacklevel=4)
         rate = Rate(float(self.learning_rate_init))
         trainer = self._trainer if is_partial else None
         if trainer is None:
-            trainer = self._new_trainer(given, size, rate, is_weighted=weight is not None, is_partial=is_partial)
+            trainer = self._new_trainer(
+                given, size, rate, is_weighted=weight is not None, is_partial=is_partial
+            )
         trainer.position.seed = int(random.randint(np.iinfo(np.int32).max))
         seen = self._seen
         epochs = Epochs(
@@ -238,11 +243,13 @@ class NeuralNet(OfModel):
         best = seen.best_weights
         names = dict.fromkeys([*trainer.trained, *trainer.objective.state])
         self.weights_ = {each: (best or self._state)[each] for each in names}
-        self.n_iter_, self.t_ = len(history), seen.rows_seen
-        self.loss_curve_, self.loss_ = seen.losses, seen.losses[-1]
-        self.best_loss_ = None if self.early_stopping else seen.best_loss
-        self.validation_scores_ = seen.scores if self.early_stopping else None
-        self.best_validation_score_ = seen.best_score if self.early_stopping else None
+        self.n_iter_: int = len(history)
+        self.t_ = seen.rows_seen
+        self.loss_curve_: list[float] = seen.losses
+        self.loss_: float = seen.losses[-1]
+        self.best_loss_: float | None = None if self.early_stopping else seen.best_loss
+        self.validation_scores_: list[float] | None = seen.scores if self.early_stopping else None
+        self.best_validation_score_: float | None = seen.best_score if self.early_stopping else None
         if not is_partial and not epochs.has_converged and len(history) == self.max_iter:
             warnings.warn(
                 f"the fit ended after max_iter={self.max_iter} epochs, and the loss was still falling",
@@ -299,14 +306,13 @@ class NeuralNet(OfModel):
         return found if found.ndim == 2 else found[:, None]
 
     def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
+        state = cast(Any, super()).__getstate__()
         # A session holds memory of its device; `_state` has what it needs to go on.
         return {name: each for name, each in state.items() if name != "_trainer"} | (
             {"_trainer": None} if "_trainer" in state else {}
         )
 
     def __sklearn_tags__(self) -> Any:
-        tags: Any = super().__sklearn_tags__()
+        tags = cast(Any, super()).__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-

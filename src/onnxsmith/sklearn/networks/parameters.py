@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.sklearn.networks.layers import ACTIVATIONS
 from onnxsmith.sklearn.networks.programs import Wanted
-from onnxsmith.training import Optimizer, optimizers
+from onnxsmith.training import optimizers
+from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.schedules import Schedule
 
 #: What is one of a few words.
@@ -29,8 +28,8 @@ _NUMBERS = (
 
 def sizes_of(hidden: object) -> list[int]:
     """The numbers of units of hidden layers, of which there may be none."""
-    given: Any = hidden
-    return [int(given)] if isinstance(given, int | np.integer) else [int(each) for each in given]
+    given = cast(Any, hidden)
+    return [int(given)] if hasattr(given, "__index__") else [int(each) for each in given]
 
 
 def check(parameters: Mapping[str, Any]) -> None:
@@ -55,10 +54,11 @@ def check(parameters: Mapping[str, Any]) -> None:
         )
     for name in _NUMBERS:
         value = parameters[name]
-        if not isinstance(value, int | float | np.number) or math.isnan(float(value)) or float(value) < 0:
+        number = float(value) if hasattr(value, "__float__") else math.nan
+        if math.isnan(number) or number < 0:
             raise AttributeValueError(f"{name} is a number from 0 on, not {value!r}")
     size = parameters["batch_size"]
-    if size != "auto" and (not isinstance(size, int | np.integer) or size < 1):
+    if size != "auto" and (not hasattr(size, "__index__") or size < 1):
         raise AttributeValueError(f"batch_size is 'auto' or a number of rows from 1 on, not {size!r}")
 
 

@@ -22,8 +22,11 @@ from onnxsmith.sklearn.networks.layers import (
     training_model,
     with_penalty,
 )
-from onnxsmith.training import Optimizer, Trainer
+from onnxsmith.training import optimizers
 from onnxsmith.training.losses import elastic_penalty
+from onnxsmith.training.optimizers import Optimizer
+from onnxsmith.training.schedules import constant
+from onnxsmith.training.trainer import Trainer
 from onnxsmith.types.annotations import Annotation
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -54,10 +57,8 @@ class Wanted:
         """The optimiser, whose rate is an input of each step unless it was given as one."""
         if self.optimizer is not None:
             return self.optimizer
-        from onnxsmith.training import optimizers
-
         name, settings = self.solver
-        return getattr(optimizers, name)(lambda step: 0.0, **dict(settings))
+        return getattr(optimizers, name)(constant(0.0), **dict(settings))
 
 
 class Program(Protocol):
@@ -90,10 +91,9 @@ class LayeredProgram:
     """Dense layers, whose compiled steps serve all fits of one architecture."""
 
     def __init__(self, layers: Layers) -> None:
-        self.layers, self.output = layers, layers.output
-        self.weights = [
-            each for pair in zip(layers.coefs, layers.intercepts, strict=True) for each in pair
-        ]
+        self.layers = layers
+        self.output: Output = layers.output
+        self.weights = [each for pair in zip(layers.coefs, layers.intercepts, strict=True) for each in pair]
 
     def trainer(self, wanted: Wanted, batch_size: int) -> Trainer:
         """A trainer at its start."""
@@ -121,7 +121,9 @@ def _compiled(layers: Layers, wanted: Wanted) -> Trainer:
 
 def _trainer_of_layers(layers: Layers, wanted: Wanted) -> Trainer:
     usual = wanted.loss is None
-    loss = loss_with_penalty(layers.output, wanted.alpha) if usual else with_penalty(wanted.loss, wanted.alpha)
+    loss = (
+        loss_with_penalty(layers.output, wanted.alpha) if usual else with_penalty(wanted.loss, wanted.alpha)
+    )
     return Trainer(
         training_model(layers),
         loss,
@@ -151,7 +153,8 @@ class ModelProgram:
 
     def __init__(self, network: Network, output: Output, columns: int) -> None:
         self.given, self._dtype = network.model, network.dtype
-        self.output, self._columns = output, columns
+        self.output: Output = output
+        self._columns = columns
         self.weights: list[str] = []
         self._made: Model | None = None
         self._made_of: Mapping[str, Array] | None = None
@@ -180,16 +183,13 @@ class ModelProgram:
         """The scores of rows."""
         if self._made is None or self._made_of is not weights:
             self._made, self._made_of = self.model(weights), weights
-        found: Any = self._made(x)
+        found = cast("Array | tuple[Array, ...]", self._made(x))
         return found[0] if isinstance(found, tuple) else found
 
     def model(self, weights: Mapping[str, Array]) -> Model:
         """The given model with other weights."""
         held = self.given.ir.graph.initializers
-        return cast(
-            Model,
-            replace_weights(self.given, {name: each for name, each in weights.items() if name in held}),
-        )
+        return replace_weights(self.given, {name: each for name, each in weights.items() if name in held})
 
 
 def read_network(model: Model, called: str) -> Network:
