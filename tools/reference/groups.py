@@ -146,7 +146,8 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule",
+            "Trainer History Callback EarlyStopping SaveCheckpoint read_checkpoint Checkpoint Training Position "
+            "training_step initial_state Optimizer Schedule",
         ),
         "from onnxsmith.training import Trainer",
     ),
@@ -188,7 +189,7 @@ _MAIN = (
         _of(
             "onnxsmith.sklearn",
             "convert ConvertedModel ConversionReport discrepancies Discrepancy signature Signature from_onnx "
-            "OnnxPredictor OnnxTransformer",
+            "NeuralNetClassifier NeuralNetRegressor OnnxPredictor OnnxTransformer",
         ),
         "import onnxsmith.sklearn",
         "onnxsmith.sklearn.",

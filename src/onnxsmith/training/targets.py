@@ -41,17 +41,17 @@ def takes_weights(function: L) -> L:
 
 def is_of_classes(loss: Callable[..., Any]) -> bool:
     """True if the targets of a loss are numbers of classes."""
-    return hasattr(function_of(loss), _CLASSES)
+    return hasattr(_function(loss), _CLASSES)
 
 
 def is_weighted(loss: Callable[..., Any], outputs: int) -> bool:
     """True if a loss takes weights of examples behind the predictions and the target."""
-    return hasattr(function_of(loss), _WEIGHTS) or takes(loss, outputs + 2)
+    return hasattr(_function(loss), _WEIGHTS) or takes(loss, outputs + 2)
 
 
 def _fits(loss: Callable[..., Any], outputs: int) -> bool:
     """True if a loss takes so many predictions and a target; of ours the third argument is no target."""
-    return outputs == 1 if hasattr(function_of(loss), _WEIGHTS) else takes(loss, outputs + 1)
+    return outputs == 1 if hasattr(_function(loss), _WEIGHTS) else takes(loss, outputs + 1)
 
 
 def target_type(loss: Callable[..., Any], prediction: TensorType) -> TensorType:
@@ -76,7 +76,7 @@ def classes_of(loss: Callable[..., Any], prediction: TensorType) -> tuple[int | 
     return shape[1], ignored
 
 
-def function_of(loss: Callable[..., Any]) -> Callable[..., Any]:
+def _function(loss: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind options that are set."""
     while isinstance(loss, functools.partial):
         loss = cast("functools.partial[Any]", loss).func

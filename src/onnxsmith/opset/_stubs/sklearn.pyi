@@ -438,7 +438,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     The network has layers of `hidden_layer_sizes`, or it is a `model`: one of ONNX, a script, or a function of a tensor
     that is recorded for the columns of X. It gives scores, one for each class, or one where there are two. `loss` and
-    `penalty` are functions as `Trainer` takes them, `solver` is the name of a function of `onnxsmith.training.optimizers`
+    `penalty` are functions as `Trainer` takes them. `solver` is the name of one of `onnxsmith.training.optimizers`,
     or what one of them made, and `learning_rate` may be a schedule. `weights_` has the trained weights by name, and
     `model_` is the network as an ONNX model.
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onnxsmith.core.value import Array
-from onnxsmith.training.callbacks import Callback, Training
-from onnxsmith.training.schedules import Schedule
+from onnxsmith.training import Callback, Schedule, Training
 
 #: Below this rate an adaptive one is not lowered any more, and the factor by which it is.
 _SMALLEST, _FACTOR = 1e-6, 5.0

@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.core.value import Array
-from onnxsmith.errors import PipelineError
+from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.sklearn.networks.data import accuracy, dense_rows, kind_of_labels, r2
 from onnxsmith.sklearn.networks.layers import Output
 from onnxsmith.sklearn.networks.neural_net import NeuralNet
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.training import losses
-from onnxsmith.training.targets import function_of
 
 
 class NeuralNetClassifier(ClassifierMixin, NeuralNet):
@@ -42,6 +41,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     #: True if a row may have several labels.
     is_multilabel_: bool
 
+    @boundary
     def partial_fit(
         self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None
     ) -> Self:
@@ -53,6 +53,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             )
         return self._fit(X, y, sample_weight, is_partial=True, classes=classes)
 
+    @boundary
     def predict(self, X: Rows) -> Elements:
         """The class of each row; of several labels 1 where the probability is over one half."""
         scores = self._scores(X)
@@ -61,6 +62,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         places = scores.argmax(1) if scores.shape[1] > 1 else (self._probable(scores)[:, 0] > 0.5).astype(int)
         return self.classes_[np.minimum(places, len(self.classes_) - 1)]
 
+    @boundary
     def predict_proba(self, X: Rows) -> Elements:
         """The probability of each class, in the order of `classes_`."""
         found = self._probable(self._scores(X))
@@ -76,7 +78,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     @property
     def gives_probabilities_(self) -> bool:
         """True if the scores of the network are probabilities already, as its loss takes them."""
-        return self.loss is not None and function_of(self.loss) is losses.probability_cross_entropy
+        return getattr(self.loss, "func", self.loss) is losses.probability_cross_entropy
 
     def _probable(self, scores: Array) -> Array:
         """Probabilities of scores."""
@@ -156,10 +158,12 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     #: True if y is a vector.
     is_flat_: bool
 
+    @boundary
     def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps."""
         return self._fit(X, y, sample_weight, is_partial=True)
 
+    @boundary
     def predict(self, X: Rows) -> Elements:
         """The number of each row, or those of all columns of y."""
         found = self._scores(X)

@@ -12,9 +12,8 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning  # pyright: ignore[reportMissingTypeStubs]
 
-from onnxsmith import FLOAT
 from onnxsmith.core.value import Array
-from onnxsmith.errors import AttributeValueError, PipelineError
+from onnxsmith.errors import AttributeValueError, PipelineError, boundary
 from onnxsmith.graphs.model import Model, ModelLike
 from onnxsmith.sklearn.networks import parameters
 from onnxsmith.sklearn.networks.data import (
@@ -33,10 +32,9 @@ from onnxsmith.sklearn.networks.programs import LayeredProgram, ModelProgram, Ne
 from onnxsmith.sklearn.of_model import OfModel
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.tracing.trace import trace
-from onnxsmith.training.callbacks import Callback
-from onnxsmith.training.optimizers import Optimizer
-from onnxsmith.training.schedules import Schedule
-from onnxsmith.training.trainer import Trainer
+from onnxsmith.training import Callback, Optimizer, Schedule, Trainer
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 #: Rows of a batch where nothing is said, as in scikit-learn.
 _MOST_ROWS = 200
@@ -126,6 +124,7 @@ class NeuralNet(OfModel):
 
     # -- fitting ---------------------------------------------------------------------------------------------------
 
+    @boundary
     def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Train the network on rows, from its first weights; with `warm_start`, from those that it has."""
         return self._fit(X, y, sample_weight, is_partial=False)
@@ -188,7 +187,7 @@ class NeuralNet(OfModel):
         if hasattr(cast(object, type(given)), "to_model"):  # a script
             model = given.to_model()
         elif callable(given) and not isinstance(given, Model):
-            model = trace(given, FLOAT["N", features])
+            model = trace(given, TensorType(DType.from_numpy(np.dtype(self.dtype)), ("N", features)))
         else:
             model = self._given_model()
         network = read_network(model, type(self).__name__)

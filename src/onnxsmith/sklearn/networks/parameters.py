@@ -12,9 +12,7 @@ from typing import Any, cast
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.sklearn.networks.layers import ACTIVATIONS
 from onnxsmith.sklearn.networks.programs import Wanted
-from onnxsmith.training import optimizers
-from onnxsmith.training.optimizers import Optimizer
-from onnxsmith.training.schedules import Schedule
+from onnxsmith.training import Optimizer, Schedule, optimizers
 
 #: What is one of a few words.
 _CHOICES: Mapping[str, Sequence[str]] = {"activation": tuple(ACTIVATIONS), "dtype": ("float32", "float64")}

@@ -12,7 +12,6 @@ import numpy as np
 from onnxsmith.core.value import Array
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
-from onnxsmith.passes.surgery import bind_inputs, replace_weights
 from onnxsmith.sklearn.networks.layers import (
     LOSSES,
     Layers,
@@ -21,12 +20,9 @@ from onnxsmith.sklearn.networks.layers import (
     scoring_model,
     training_model,
     with_penalty,
+    with_weights,
 )
-from onnxsmith.training import optimizers
-from onnxsmith.training.losses import elastic_penalty
-from onnxsmith.training.optimizers import Optimizer
-from onnxsmith.training.schedules import constant
-from onnxsmith.training.trainer import Trainer
+from onnxsmith.training import Optimizer, Trainer, losses, optimizers, schedules
 from onnxsmith.types.annotations import Annotation
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -58,7 +54,7 @@ class Wanted:
         if self.optimizer is not None:
             return self.optimizer
         name, settings = self.solver
-        return getattr(optimizers, name)(constant(0.0), **dict(settings))
+        return getattr(optimizers, name)(schedules.constant(0.0), **dict(settings))
 
 
 class Program(Protocol):
@@ -111,7 +107,7 @@ class LayeredProgram:
 
     def model(self, weights: Mapping[str, Array]) -> Model:
         """The model of the scores, with weights."""
-        return bind_inputs(scoring_model(self.layers), **{each: weights[each] for each in self.weights})
+        return with_weights(scoring_model(self.layers), {each: weights[each] for each in self.weights})
 
 
 @functools.lru_cache(_MOST)
@@ -125,7 +121,7 @@ def _trainer_of_layers(layers: Layers, wanted: Wanted) -> Trainer:
         loss_with_penalty(layers.output, wanted.alpha) if usual else with_penalty(wanted.loss, wanted.alpha)
     )
     return Trainer(
-        training_model(layers),
+        cast(Any, training_model(layers)),
         loss,
         wanted.made(),
         weights=[*layers.coefs, *layers.intercepts],
@@ -163,9 +159,9 @@ class ModelProgram:
         """A trainer at its start."""
         penalty = wanted.penalty
         if penalty is None and wanted.alpha:
-            penalty = elastic_penalty(l2=wanted.alpha / batch_size, biases=False)
+            penalty = losses.elastic_penalty(l2=wanted.alpha / batch_size, biases=False)
         made = Trainer(
-            self.given,
+            cast(Any, self.given),
             LOSSES[self.output] if wanted.loss is None else wanted.loss,
             wanted.made(),
             target=target_type(self.output, self._dtype, self._columns),
@@ -189,7 +185,8 @@ class ModelProgram:
     def model(self, weights: Mapping[str, Array]) -> Model:
         """The given model with other weights."""
         held = self.given.ir.graph.initializers
-        return replace_weights(self.given, {name: each for name, each in weights.items() if name in held})
+        given = cast(Any, self.given)  # a capability, which checkers see in the stubs
+        return given.replace_weights({name: each for name, each in weights.items() if name in held})
 
 
 def read_network(model: Model, called: str) -> Network:
