@@ -146,8 +146,8 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule "
-            "generate_artifacts load_state",
+            "Trainer History Callback EarlyStopping SaveCheckpoint read_checkpoint Checkpoint Training Position "
+            "training_step initial_state model_in_use Optimizer Schedule generate_artifacts load_state",
         )
         + _of("onnxsmith.training.artifacts", "LossType OptimType"),
         "from onnxsmith.training import Trainer",
@@ -190,7 +190,7 @@ _MAIN = (
         _of(
             "onnxsmith.sklearn",
             "convert ConvertedModel ConversionReport discrepancies Discrepancy signature Signature from_onnx "
-            "OnnxPredictor OnnxTransformer",
+            "NeuralNetClassifier NeuralNetRegressor OnnxPredictor OnnxTransformer",
         ),
         "import onnxsmith.sklearn",
         "onnxsmith.sklearn.",

@@ -13,6 +13,7 @@ from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
 from onnxsmith.errors.base import RuntimeSupportWarning as RuntimeSupportWarning
 from onnxsmith.errors.base import combined as combined
 from onnxsmith.errors.boundary import boundary as boundary
+from onnxsmith.errors.checkpoints import CheckpointError as CheckpointError
 from onnxsmith.errors.files import DecompileError as DecompileError
 from onnxsmith.errors.files import ExternalDataError as ExternalDataError
 from onnxsmith.errors.files import InvalidModelError as InvalidModelError

@@ -248,8 +248,11 @@ def weight_bytes(model: ir.Model) -> int:
 
 
 @contextlib.contextmanager
-def replacing(place: Path) -> Generator[Path]:
-    """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
+def replacing(place: Path, *, is_synced: bool = False) -> Generator[Path]:
+    """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not.
+
+    With `is_synced` it is on the disk before: after a loss of power there is the old file or the new one.
+    """
     refuse_special(place)
     if os.path.islink(place):
         try:
@@ -262,7 +265,18 @@ def replacing(place: Path) -> Generator[Path]:
     with temporary_file(place) as temporary:
         os.chmod(temporary, _mode_for(place))
         yield temporary
+        if is_synced:
+            _sync(temporary)
         os.replace(temporary, place)
+
+
+def _sync(file: Path) -> None:
+    """Wait until a file is on the disk."""
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def refuse_special(place: Path) -> None:

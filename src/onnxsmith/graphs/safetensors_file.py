@@ -46,23 +46,34 @@ _METADATA = "__metadata__"
 #: Metadata keys: the ONNX type of a tensor that lies there as bytes, and the tensor that another one equals.
 _TYPE_PREFIX = "onnx.type:"
 _SAME_PREFIX = "onnx.same:"
+#: What those who write a file note in it.
+_NOTE_PREFIX = "onnx.note:"
 #: A tensor that is called like the metadata lies under another name.
 _ESCAPE = "onnx.tensor:"
 
 
-def write(tensors: Mapping[str, ir.TensorProtocol], place: Path, *, overwrite: bool) -> None:
+def write(
+    tensors: Mapping[str, ir.TensorProtocol],
+    place: Path,
+    *,
+    overwrite: bool,
+    notes: Mapping[str, str] | None = None,
+    is_synced: bool = False,
+) -> None:
     """Write tensors to a file, whole or not at all, each straight from where it lies.
 
-    A file that is there and holds something else is left alone, unless `overwrite` is True: ModelWriteError.
+    A file that is there and holds something else is left alone, unless `overwrite` is True: ModelWriteError. `notes` go
+    into the metadata of the file. With `is_synced` the file is on the disk before it takes its name.
     """
     header, kept = _header(tensors)
+    header[_METADATA].update({_NOTE_PREFIX + name: text for name, text in (notes or {}).items()})
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     is_kept = os.path.exists(place) and not overwrite
     size = 8 + len(text) + sum(tensor.nbytes for tensor in kept)
     if is_kept and place.stat().st_size != size:  # known before anything is written
         raise _other_weights(place)
-    with files.replacing(place) as temporary:
+    with files.replacing(place, is_synced=is_synced) as temporary:
         with open(temporary, "wb") as file:
             file.write(struct.pack("<Q", len(text)))
             file.write(text)
@@ -118,7 +129,8 @@ def read(place: Path) -> dict[str, ir.TensorProtocol]:
 
     header, begin, size = _read_header(place)
     mapped = mapped_file(str(place))
-    metadata: dict[str, str] = header.pop(_METADATA, {})
+    metadata = _metadata(header)
+    header.pop(_METADATA, None)
     found: dict[str, ir.TensorProtocol] = {}
     by_key: dict[str, ir.TensorProtocol] = {}
     for key, entry in header.items():
@@ -129,6 +141,34 @@ def read(place: Path) -> dict[str, ir.TensorProtocol]:
         if key.startswith(_SAME_PREFIX) and same in by_key:
             found[key.removeprefix(_SAME_PREFIX)] = by_key[same]
     return found
+
+
+def read_notes(place: Path) -> dict[str, str]:
+    """What was noted in a file when it was written."""
+    metadata = _metadata(_read_header(place)[0])
+    return {
+        key.removeprefix(_NOTE_PREFIX): text for key, text in metadata.items() if key.startswith(_NOTE_PREFIX)
+    }
+
+
+def size_of(place: Path) -> int:
+    """How many bytes a file has, as its header says it; one that is longer holds something else, too."""
+    header, begin, _ = _read_header(place)
+    ends = [
+        int(entry["data_offsets"][1])
+        for key, entry in header.items()
+        if key != _METADATA  # of tensors that `read` has found to be right
+    ]
+    return begin + max(ends, default=0)
+
+
+def _metadata(header: Mapping[str, Any]) -> dict[str, str]:
+    """The metadata of a header; a file is data, and may hold anything in its place."""
+    found: object = header.get(_METADATA)
+    if not isinstance(found, dict):
+        return {}
+    entries = cast("dict[str, object]", found)
+    return {key: text for key, text in entries.items() if isinstance(text, str)}
 
 
 def _read_header(place: Path) -> tuple[dict[str, Any], int, int]:

@@ -18,7 +18,7 @@ _ENDING = ".tmp"
 @contextlib.contextmanager
 def temporary_file(place: Path) -> Generator[Path]:
     """A new, empty file beside `place`; it is removed when the block ends, unless it was renamed there."""
-    _remove_orphans(place)
+    remove_orphans(place.parent, _prefix(place))
     handle, temporary = _locked(place)
     try:
         yield temporary
@@ -49,11 +49,12 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".") and f".{_MARK}" in name and name.endswith(_ENDING)
 
 
-def _remove_orphans(place: Path) -> None:
+def remove_orphans(folder: Path, prefix: str) -> None:
+    """Remove what killed writers left in a folder, of files whose temporary names begin so."""
     with contextlib.suppress(OSError):  # a folder that cannot be listed, a file that is somebody else's
-        for name in os.listdir(place.parent):
-            if name.startswith(_prefix(place)) and name.endswith(_ENDING):
-                _remove_orphan(place.parent / name)
+        for name in os.listdir(folder):
+            if name.startswith(prefix) and _MARK in name and name.endswith(_ENDING):
+                _remove_orphan(folder / name)
 
 
 def _remove_orphan(file: Path) -> None:

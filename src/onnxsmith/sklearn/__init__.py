@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import convert as convert
     from onnxsmith.sklearn.frames.predicting import signature as signature
     from onnxsmith.sklearn.frames.signature import Signature as Signature
+    from onnxsmith.sklearn.networks.estimators import NeuralNetClassifier as NeuralNetClassifier
+    from onnxsmith.sklearn.networks.estimators import NeuralNetRegressor as NeuralNetRegressor
     from onnxsmith.sklearn.restoring.from_model import from_onnx as from_onnx
     from onnxsmith.sklearn.restoring.wrapping import OnnxPredictor as OnnxPredictor
     from onnxsmith.sklearn.restoring.wrapping import OnnxTransformer as OnnxTransformer
@@ -24,6 +26,8 @@ _LAZY = {
     "ConversionReport": "onnxsmith.sklearn.verifying",
     "ConvertedModel": "onnxsmith.sklearn.converting",
     "Discrepancy": "onnxsmith.sklearn.verifying",
+    "NeuralNetClassifier": "onnxsmith.sklearn.networks.estimators",
+    "NeuralNetRegressor": "onnxsmith.sklearn.networks.estimators",
     "OnnxPredictor": "onnxsmith.sklearn.restoring.wrapping",
     "OnnxTransformer": "onnxsmith.sklearn.restoring.wrapping",
     "Signature": "onnxsmith.sklearn.frames.signature",
@@ -39,6 +43,8 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "Discrepancy",
+    "NeuralNetClassifier",
+    "NeuralNetRegressor",
     "OnnxPredictor",
     "OnnxTransformer",
     "Signature",

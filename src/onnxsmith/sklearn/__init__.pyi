@@ -4,6 +4,8 @@
 from onnxsmith.opset._stubs.sklearn import ConversionReport as ConversionReport
 from onnxsmith.opset._stubs.sklearn import ConvertedModel as ConvertedModel
 from onnxsmith.opset._stubs.sklearn import Discrepancy as Discrepancy
+from onnxsmith.opset._stubs.sklearn import NeuralNetClassifier as NeuralNetClassifier
+from onnxsmith.opset._stubs.sklearn import NeuralNetRegressor as NeuralNetRegressor
 from onnxsmith.opset._stubs.sklearn import OnnxPredictor as OnnxPredictor
 from onnxsmith.opset._stubs.sklearn import OnnxTransformer as OnnxTransformer
 from onnxsmith.opset._stubs.sklearn import Signature as Signature

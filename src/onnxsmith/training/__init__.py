@@ -8,6 +8,8 @@ from onnxsmith.training.artifacts import generate_artifacts as generate_artifact
 from onnxsmith.training.callbacks import Callback as Callback
 from onnxsmith.training.callbacks import EarlyStopping as EarlyStopping
 from onnxsmith.training.callbacks import Training as Training
+from onnxsmith.training.checkpoints import Checkpoint as Checkpoint
+from onnxsmith.training.checkpoints import read_checkpoint as read_checkpoint
 from onnxsmith.training.history import History as History
 from onnxsmith.training.inference import model_in_use as model_in_use
 from onnxsmith.training.optimizers import Optimizer as Optimizer
@@ -16,6 +18,7 @@ from onnxsmith.training.optimizers import adamw as adamw
 from onnxsmith.training.optimizers import sgd as sgd
 from onnxsmith.training.packaging import load_state as load_state
 from onnxsmith.training.position import Position as Position
+from onnxsmith.training.saving import SaveCheckpoint as SaveCheckpoint
 from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.training.step import initial_state as initial_state
 from onnxsmith.training.step import training_step as training_step
@@ -23,10 +26,12 @@ from onnxsmith.training.trainer import Trainer as Trainer
 
 __all__ = [
     "Callback",
+    "Checkpoint",
     "EarlyStopping",
     "History",
     "Optimizer",
     "Position",
+    "SaveCheckpoint",
     "Schedule",
     "Trainer",
     "Training",
@@ -36,6 +41,7 @@ __all__ = [
     "initial_state",
     "load_state",
     "model_in_use",
+    "read_checkpoint",
     "sgd",
     "training_step",
 ]

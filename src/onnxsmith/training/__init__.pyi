@@ -2,10 +2,12 @@
 """What type checkers see of `onnxsmith.training`."""
 
 from onnxsmith.opset._stubs.training import Callback as Callback
+from onnxsmith.opset._stubs.training import Checkpoint as Checkpoint
 from onnxsmith.opset._stubs.training import EarlyStopping as EarlyStopping
 from onnxsmith.opset._stubs.training import History as History
 from onnxsmith.opset._stubs.training import Optimizer as Optimizer
 from onnxsmith.opset._stubs.training import Position as Position
+from onnxsmith.opset._stubs.training import SaveCheckpoint as SaveCheckpoint
 from onnxsmith.opset._stubs.training import Schedule as Schedule
 from onnxsmith.opset._stubs.training import Trainer as Trainer
 from onnxsmith.opset._stubs.training import Training as Training
@@ -14,5 +16,7 @@ from onnxsmith.opset._stubs.training import adamw as adamw
 from onnxsmith.opset._stubs.training import generate_artifacts as generate_artifacts
 from onnxsmith.opset._stubs.training import initial_state as initial_state
 from onnxsmith.opset._stubs.training import load_state as load_state
+from onnxsmith.opset._stubs.training import model_in_use as model_in_use
+from onnxsmith.opset._stubs.training import read_checkpoint as read_checkpoint
 from onnxsmith.opset._stubs.training import sgd as sgd
 from onnxsmith.opset._stubs.training import training_step as training_step

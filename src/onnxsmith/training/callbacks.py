@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import AttributeValueError, UnknownNameError, boundary
 from onnxsmith.errors.arguments import check_flags, check_numbers
 from onnxsmith.graphs.model import Model
+from onnxsmith.training.checkpoints import Checkpoint
 from onnxsmith.training.history import History
 from onnxsmith.training.position import Position
 
@@ -45,6 +47,15 @@ class Training(Protocol):
         """The records of all epochs."""
         ...
 
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from."""
+        ...
+
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now."""
+        ...
+
     def stop(self) -> None:
         """End the fit."""
         ...
@@ -60,6 +71,9 @@ class Callback:
     ...     def on_epoch_end(self, trainer, record):
     ...         print(record["epoch"], round(record["loss"], 3))
     """
+
+    #: True for a callback that is called behind all others, whose states it keeps.
+    is_last: ClassVar[bool] = False
 
     def on_fit_begin(self, trainer: Training) -> None:
         """Called before the first batch."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +26,7 @@ from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.runtime.sessions import Session, arrays_on_device, step_back
 from onnxsmith.training.callbacks import Callback
+from onnxsmith.training.checkpoints import Checkpoint
 from onnxsmith.training.diagnosis import why_not_finite
 from onnxsmith.training.evaluating import Evaluation
 from onnxsmith.training.feeding import ArrayFeed, Batch, BatchPlan, Feed, feed_of
@@ -37,6 +40,9 @@ from onnxsmith.training.packaging import Kind, package_of, planned_rates
 from onnxsmith.training.position import Position
 from onnxsmith.training.progress import Progress
 from onnxsmith.training.rates import Rates
+from onnxsmith.training.resuming import Running, checkpoint_of
+from onnxsmith.training.resuming import resume as resume_from
+from onnxsmith.training.schedules import Schedule
 from onnxsmith.training.shuffling import split
 from onnxsmith.training.step import TARGET, Objective, initial_state, step_of
 from onnxsmith.training.summary import Summary, summary_of
@@ -117,6 +123,8 @@ class Trainer:
         self._session: Session | None = None
         self._evaluation: Evaluation | None = None
         self._loop: Loop | None = None
+        #: The fit that runs, or ran last; checkpoints say of it what has to be the same.
+        self.running: Running = Running.nothing()
         self._make()
 
     def _make(self) -> None:
@@ -144,6 +152,23 @@ class Trainer:
     def trained(self) -> list[str]:
         """The names of the weights that are trained."""
         return list(self._objective.names)
+
+    @property
+    def objective(self) -> Objective:
+        """The loss that is minimised, with the model and the weights that are trained."""
+        return self._objective
+
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from, or that of the last fit."""
+        return self.running.resumed_from
+
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+        is_stopped = self._loop is not None and self._loop.is_stopped
+        return checkpoint_of(
+            self, self.running, self._rates.of_step(self.position.step), is_stopped=is_stopped
+        )
 
     @property
     def updates(self) -> Updates:
@@ -227,6 +252,33 @@ class Trainer:
         """
         return summary_of(self._objective, self._updates, self._step, self._initial)
 
+    def restarted(
+        self, *, seed: int = 0, schedule: Schedule | None = None, device: str | None = None
+    ) -> Trainer:
+        """A trainer of the same step from its start, without compiling it again; `schedule` is another one for rates.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+        >>> trainer.restarted(seed=1).step is trainer.step
+        True
+        """
+        made = copy.copy(self)
+        made._session = made._loop = None
+        made._initial = initial_state(made._objective.model, made._step)
+        made.position, made.running = Position(seed=seed), Running.nothing()
+        if schedule is not None:
+            optimizers = {
+                pattern: replace(each, schedule=schedule) if each.lr is None else each
+                for pattern, each in made._updates.optimizers.items()
+            }
+            made._updates = replace(made._updates, optimizers=optimizers)
+        made._rates = Rates(made._updates)
+        made._device = self._device if device is None else device
+        return made
+
     def stop(self) -> None:
         """End the fit that runs after this batch, or after this epoch if it is done. Callbacks call it."""
         if self._loop is not None:
@@ -247,7 +299,7 @@ class Trainer:
         sample_weight: GivenRows = None,
         callbacks: Sequence[Callback] = (),
         progress: bool | None = None,
-        resume: Given = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> History:
         """Train on data for some epochs, and give what each of them gave.
 
@@ -256,6 +308,9 @@ class Trainer:
         or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
         is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
         65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
+
+        `resume` is a checkpoint that `SaveCheckpoint` wrote, or a folder of them, whose last one is taken: the fit goes
+        on from there, with the model, optimiser and data that it began with. A folder without one begins anew.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -269,7 +324,7 @@ class Trainer:
         """
         check_counts(epochs=epochs, batch_size=batch_size)
         check_flags(shuffle=shuffle)
-        called = _callbacks(callbacks)
+        called = sorted(_callbacks(callbacks), key=lambda each: each.is_last)
         if sample_weight is not None and not self._objective.is_weighted:
             self._weigh()
         size = int(batch_size)
@@ -281,6 +336,7 @@ class Trainer:
                 help="give a function that makes it anew: fit(lambda: batches(), epochs=…)",
                 culprit="epochs",
             )
+        self.running = Running(feed, called, size, bool(shuffle), int(epochs))
         position = self._begin(resume, feed, int(epochs))
 
         def validate() -> dict[str, float]:
@@ -291,6 +347,7 @@ class Trainer:
         self._loop = Loop(
             self, self.session, feed, self._rates, called, validate, self._rejected, Progress(progress)
         )
+        self._loop.is_stopped = self.running.was_stopped
         try:
             self._loop.run(position.first_epoch + int(epochs))
         finally:
@@ -299,11 +356,10 @@ class Trainer:
 
     def _begin(self, resume: Given, feed: Feed, epochs: int) -> Position:
         """Set the position of a fit: it begins here, or goes on from that of another."""
-        self.is_resumed = resume is not None
-        if resume is not None:
-            if not isinstance(resume, Position):
-                raise AttributeTypeError("resume is the position of a fit", culprit="resume")
-            self.position = resume
+        found = None if resume is None else resume_from(self, self.running, resume)
+        self.is_resumed = found is not None
+        if found is not None:
+            self.position = found
         else:
             position = self.position
             position.begin()

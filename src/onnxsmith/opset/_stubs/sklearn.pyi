@@ -4,13 +4,14 @@
 import numpy as np
 import onnx
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.value_types import TensorType
-from sklearn.base import BaseEstimator, TransformerMixin
-from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias
+from pathlib import Path
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, overload
 
 class Road(NamedTuple):
     """How one call was converted."""
@@ -98,6 +99,9 @@ def convert(
     With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
     knows. Without it, models of forests are smaller.
 
+    Coefficients and intercepts are weights with names, such as `mlpregressor.coefs_0`, and a `Trainer` trains these.
+    What scalers and encoders have found stays as it is.
+
     >>> import numpy as np
     >>> import onnxsmith
     >>> from sklearn.preprocessing import StandardScaler
@@ -164,6 +168,325 @@ def signature(model: ModelLike) -> Signature:
     (('predict', 'prediction'), ('predict_proba', 'probabilities'))
     """
 
+class OfModel(BaseEstimator):
+    """An estimator with a parameter `model`, which its copies share: a model is never changed."""
+    model: Any
+
+Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
+
+RateOfStep: TypeAlias = Callable[[int, int], float]
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """When a rate is lowered by what is measured."""
+    monitor: str
+    factor: float
+    patience: int
+    smallest: float
+    least: float
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A learning rate that changes; the functions of `onnxsmith.training.schedules` make one.
+
+    >>> from onnxsmith.training.schedules import exponential
+    >>> exponential(0.1, 0.5).rates(3)
+    [0.1, 0.05, 0.025]
+    """
+    rate: RateOfStep
+    needs_total: bool = ...
+    plateau: Plateau | None = ...
+    def rates(self, steps: int) -> list[float]:
+        """The rates of so many steps."""
+
+@dataclass(frozen=True, slots=True)
+class Optimizer:
+    """How weights are moved; `sgd`, `adam` and the other functions of `onnxsmith.training.optimizers` make one.
+
+    >>> from onnxsmith.training import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
+    lr: float | None
+    slots: tuple[str, ...]
+    counts: bool
+    update: Update
+    starts: Mapping[str, float] = ...
+    single: frozenset[str] = ...
+    schedule: Schedule | None = ...
+
+RateRule: TypeAlias = Literal['constant', 'invscaling', 'adaptive']
+
+@dataclass(slots=True)
+class Position:
+    """How far training is: all that a fit needs beside the arrays of the state to go on with the same bits.
+
+    >>> from onnxsmith.training import Position
+    >>> Position.of(Position(seed=3, step=10).as_dict()).step
+    10
+    """
+    seed: int = ...
+    epoch: int = ...
+    batch: int = ...
+    step: int = ...
+    first_epoch: int = ...
+    first_step: int = ...
+    total_steps: int | None = ...
+    loss_sum: float = ...
+    rows: int = ...
+    seconds: float = ...
+    records: list[dict[str, float]] = ...
+    plateaus: dict[str, dict[str, float]] = ...
+    def as_dict(self) -> dict[str, Any]:
+        """As numbers, texts, lists and dicts, which JSON takes."""
+    def begin(self) -> None:
+        """A fit begins here."""
+    def rewind(self) -> None:
+        """Go back to where the fit began."""
+    def end_epoch(self, record: dict[str, float]) -> None:
+        """An epoch is done."""
+    @classmethod
+    def of(cls, entries: Mapping[str, Any]) -> Position:
+        """The position that `as_dict` gave."""
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+class History(Sequence[dict[str, float]]):
+    """The records of the epochs of a fit, each a dict of numbers: epoch, loss, rate, metrics, seconds.
+
+    >>> from onnxsmith.training import History
+    >>> history = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}])
+    >>> history["loss"]
+    [0.7, 0.5]
+    >>> history
+    History(2 epochs, loss 0.7 -> 0.5)
+    """
+    records: list[dict[str, float]]
+    def __init__(self, records: Sequence[Mapping[str, float]] = ()) -> None: ...
+    @overload
+    def __getitem__(self, index: int) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, float]]: ...
+    @overload
+    def __getitem__(self, index: str) -> list[float]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[dict[str, float]]: ...
+    @property
+    def names(self) -> list[str]:
+        """The names of all values of records."""
+    def frame(self) -> Any:
+        """The records as a frame of pandas, or of polars where only that is installed.
+
+        >>> from onnxsmith.training import History
+        >>> History([{"epoch": 1, "loss": 0.5}]).frame().shape
+        (1, 2)
+        """
+    def plot(self, *names: str) -> Any:
+        """A picture of what the epochs gave: a figure of matplotlib, or an SVG where that is not installed.
+
+        Without names it has the loss and the metrics, those of training and validation in one plot each.
+
+        >>> from onnxsmith.training import History
+        >>> picture = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}]).plot("loss")
+        """
+
+Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import Checkpoint
+    >>> Checkpoint({"w": np.zeros(2, np.float32)}, ["w"], {"step": 10})
+    Checkpoint(step 10, 1 weight, 0 epochs)
+    """
+    state: Mapping[str, Array]
+    weights: Sequence[str]
+    position: Mapping[str, Json]
+    history: Sequence[Mapping[str, float]] = ...
+    plateaus: Mapping[str, Mapping[str, float]] = ...
+    callbacks: Sequence[Mapping[str, Any]] = ...
+    fixed: Mapping[str, Json] = ...
+    environment: Mapping[str, Json] = ...
+
+class Training(Protocol):
+    """A trainer as callbacks see it; `Trainer` is one."""
+    position: Position
+    is_resumed: bool
+    @property
+    def state(self) -> dict[str, Array]:
+        """A copy of weights, running statistics and what the optimiser keeps. Assign to go on from there."""
+    @state.setter
+    def state(self, state: Mapping[str, Array]) -> None: ...
+    @property
+    def model(self) -> Model:
+        """The trained model as it is now."""
+    @property
+    def step(self) -> Model:
+        """The step of training as a model."""
+    @property
+    def history(self) -> History:
+        """The records of all epochs."""
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from."""
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now."""
+    def stop(self) -> None:
+        """End the fit."""
+
+class Callback:
+    """Base of callbacks: methods that `fit` calls. A subclass overrides those that it needs.
+
+    `trainer.position` says how far the fit is, `trainer.state` has the arrays, and `trainer.stop()` ends the fit.
+
+    >>> from onnxsmith.training import Callback
+    >>> class Printing(Callback):
+    ...     def on_epoch_end(self, trainer, record):
+    ...         print(record["epoch"], round(record["loss"], 3))
+    """
+    is_last: ClassVar[bool] = ...
+    def on_fit_begin(self, trainer: Training) -> None:
+        """Called before the first batch."""
+    def on_epoch_begin(self, trainer: Training) -> None:
+        """Called before the first batch of an epoch."""
+    def on_batch_end(self, trainer: Training, loss: float) -> None:
+        """Called after each step, with its loss."""
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
+        """Called after each epoch and its validation, with what the history has of it; more may be added to it."""
+    def on_fit_end(self, trainer: Training) -> None:
+        """Called after the last epoch; not where an error ended the fit."""
+    def state(self) -> dict[str, Any]:
+        """State of the callback that a checkpoint keeps: numbers, texts and arrays of numpy."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave."""
+
+class NeuralNet(OfModel):
+    """Base of estimators that train a network."""
+    hidden_layer_sizes: int | Sequence[int]
+    activation: Literal['identity', 'logistic', 'tanh', 'relu']
+    model: ModelLike | Callable[..., Any] | None
+    loss: Callable[..., Any] | None
+    penalty: Callable[..., Any] | None
+    solver: str | Optimizer
+    alpha: float
+    batch_size: int | Literal['auto']
+    learning_rate: RateRule | Schedule
+    learning_rate_init: float
+    power_t: float
+    max_iter: int
+    shuffle: bool
+    random_state: Any
+    tol: float
+    verbose: bool
+    warm_start: bool
+    momentum: float
+    nesterovs_momentum: bool
+    early_stopping: bool
+    validation_fraction: float
+    beta_1: float
+    beta_2: float
+    epsilon: float
+    n_iter_no_change: float
+    dtype: Literal['float32', 'float64']
+    device: str | None
+    callbacks: Sequence[Callback]
+    def __init__(
+        self,
+        hidden_layer_sizes: int | Sequence[int] = ...,
+        activation: Literal['identity', 'logistic', 'tanh', 'relu'] = 'relu',
+        *,
+        model: ModelLike | Callable[..., Any] | None = None,
+        loss: Callable[..., Any] | None = None,
+        penalty: Callable[..., Any] | None = None,
+        solver: str | Optimizer = 'adam',
+        alpha: float = 0.0001,
+        batch_size: int | Literal['auto'] = 'auto',
+        learning_rate: RateRule | Schedule = 'constant',
+        learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = None,
+        tol: float = 0.0001,
+        verbose: bool = False,
+        warm_start: bool = False,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-08,
+        n_iter_no_change: float = 10,
+        dtype: Literal['float32', 'float64'] = 'float32',
+        device: str | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> None: ...
+    def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Train the network on rows, from its first weights; with `warm_start`, from those that it has."""
+    @property
+    def coefs_(self) -> list[Array]:
+        """The matrices of weights of all layers, as scikit-learn has them; of a given model see `weights_`."""
+    @property
+    def intercepts_(self) -> list[Array]:
+        """The intercepts of all layers."""
+    @property
+    def model_(self) -> Model:
+        """The trained network as a model: it takes rows, and gives scores."""
+
+class NeuralNetClassifier(ClassifierMixin, NeuralNet):
+    """A classifier that trains a network on ONNX Runtime, with the parameters of scikit-learn's MLPClassifier.
+
+    The network has layers of `hidden_layer_sizes`, or it is a `model`: one of ONNX, a script, or a function of a tensor
+    that is recorded for the columns of X. It gives scores, one for each class, or one where there are two. `loss` and
+    `penalty` are functions as `Trainer` takes them. `solver` is the name of one of `onnxsmith.training.optimizers`,
+    or what one of them made, and `learning_rate` may be a schedule. `weights_` has the trained weights by name, and
+    `model_` is the network as an ONNX model.
+
+    >>> import numpy as np
+    >>> from onnxsmith.sklearn import NeuralNetClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    >>> network = NeuralNetClassifier((16,), max_iter=500, learning_rate_init=0.01, random_state=0).fit(X, y)
+    >>> bool(network.score(X, y) > 0.95)
+    True
+    >>> network.predict([[1.0, 1.0], [1.0, -1.0]])
+    array(['same', 'other'], dtype='<U5')
+    """
+    classes_: Elements
+    is_multilabel_: bool
+    def partial_fit(self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None) -> Self:
+        """Train on rows for one epoch, and go on from what the optimiser keeps; the first call names all classes."""
+    def predict(self, X: Rows) -> Elements:
+        """The class of each row; of several labels 1 where the probability is over one half."""
+    def predict_proba(self, X: Rows) -> Elements:
+        """The probability of each class, in the order of `classes_`."""
+    def predict_log_proba(self, X: Rows) -> Elements:
+        """The logarithms of the probabilities."""
+    @property
+    def gives_probabilities_(self) -> bool:
+        """True if the scores of the network are probabilities already, as its loss takes them."""
+
+class NeuralNetRegressor(RegressorMixin, NeuralNet):
+    """A regressor that trains a network on ONNX Runtime, with the parameters of scikit-learn's MLPRegressor.
+
+    The parameters are those of `NeuralNetClassifier`; the network gives a number for each column of y.
+
+    >>> import numpy as np
+    >>> from onnxsmith.sklearn import NeuralNetRegressor
+    >>> X = np.linspace(-3, 3, 200)[:, None]
+    >>> network = NeuralNetRegressor((32,), "tanh", max_iter=1000, learning_rate_init=0.01, random_state=0)
+    >>> bool(network.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+    is_flat_: bool
+    def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Train on rows for one epoch, and go on from what the optimiser keeps."""
+    def predict(self, X: Rows) -> Elements:
+        """The number of each row, or those of all columns of y."""
+
 def from_onnx(model: ModelLike) -> Any:
     """The fitted estimator that a model was converted from.
 
@@ -182,14 +505,14 @@ def from_onnx(model: ModelLike) -> Any:
     StandardScaler(with_std=False)
     """
 
-class _OfModel(BaseEstimator):
-    """An estimator that is a model: there is nothing to fit, and copies share the model."""
+class _Fitted(OfModel):
+    """An estimator that is a model: there is nothing to fit."""
     model: ModelLike | None
     def __init__(self, model: ModelLike | None = None) -> None: ...
     def fit(self, X: Rows, y: Rows | None = None) -> Self:
         """Nothing is left to fit: itself."""
 
-class OnnxPredictor(_OfModel):
+class OnnxPredictor(_Fitted):
     """A predictor that runs a model; it has the methods that the model has outputs for.
 
     >>> import numpy as np
@@ -209,7 +532,7 @@ class OnnxPredictor(_OfModel):
     def decision_function(self, X: Rows) -> Elements:
         """Scores."""
 
-class OnnxTransformer(TransformerMixin, _OfModel):
+class OnnxTransformer(TransformerMixin, _Fitted):
     """A transformer that runs a model.
 
     >>> import numpy as np
@@ -223,8 +546,6 @@ class OnnxTransformer(TransformerMixin, _OfModel):
     """
     def transform(self, X: Rows) -> Elements:
         """The outputs of the model for rows."""
-
-Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:

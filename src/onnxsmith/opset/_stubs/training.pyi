@@ -7,12 +7,13 @@ import onnx
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numpy.typing import ArrayLike
 from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.annotations import Annotation
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, overload
 
 class ReadableFile(Protocol):
     """A file that is open for reading bytes."""
@@ -214,6 +215,26 @@ class History(Sequence[dict[str, float]]):
         >>> picture = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}]).plot("loss")
         """
 
+Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+
+    >>> import numpy as np
+    >>> from onnxsmith.training import Checkpoint
+    >>> Checkpoint({"w": np.zeros(2, np.float32)}, ["w"], {"step": 10})
+    Checkpoint(step 10, 1 weight, 0 epochs)
+    """
+    state: Mapping[str, Array]
+    weights: Sequence[str]
+    position: Mapping[str, Json]
+    history: Sequence[Mapping[str, float]] = ...
+    plateaus: Mapping[str, Mapping[str, float]] = ...
+    callbacks: Sequence[Mapping[str, Any]] = ...
+    fixed: Mapping[str, Json] = ...
+    environment: Mapping[str, Json] = ...
+
 class Training(Protocol):
     """A trainer as callbacks see it; `Trainer` is one."""
     position: Position
@@ -232,6 +253,11 @@ class Training(Protocol):
     @property
     def history(self) -> History:
         """The records of all epochs."""
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from."""
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now."""
     def stop(self) -> None:
         """End the fit."""
 
@@ -245,6 +271,7 @@ class Callback:
     ...     def on_epoch_end(self, trainer, record):
     ...         print(record["epoch"], round(record["loss"], 3))
     """
+    is_last: ClassVar[bool] = ...
     def on_fit_begin(self, trainer: Training) -> None:
         """Called before the first batch."""
     def on_epoch_begin(self, trainer: Training) -> None:
@@ -292,6 +319,40 @@ class EarlyStopping(Callback):
     def on_fit_end(self, trainer: Training) -> None: ...
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: Mapping[str, Any]) -> None: ...
+
+def read_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
+    """The checkpoint of a file, or the last one of a folder: its weights, state and history.
+
+    The weights are by their names, and torch's `safetensors.torch.load_file` reads the same file. Nothing that the file
+    holds is run.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.training import SaveCheckpoint, Trainer, read_checkpoint, sgd
+    >>> weight = np.zeros((2, 1), np.float32)
+    >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+    >>> x = np.float32([[1, 0], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     history = trainer.fit(x, x[:, :1], epochs=3, callbacks=[SaveCheckpoint(folder)], progress=False)
+    ...     read_checkpoint(folder)
+    Checkpoint(step 3, 1 weight, 3 epochs)
+    """
+
+def model_in_use(model: ModelLike, weights: Mapping[str, ArrayLike] | None = None) -> Model:
+    """The model as it computes outside of training, with other values for some weights and running statistics.
+
+    Of a module that was exported in training, batch normalisation goes by its running statistics and dropout leaves
+    all as it is, also that which `forward` calls with `training=True`. New values of running statistics are no outputs.
+    `Trainer.model` is this, with the weights of now.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.training import model_in_use
+    >>> model = trace(lambda x: op.Dropout(x, np.float32(0.5), np.bool_(True), outputs=1), FLOAT["N"])
+    >>> model_in_use(model)(np.float32([1, 2, 3]))
+    array([1., 2., 3.], dtype=float32)
+    """
 
 Rate: TypeAlias = float | Schedule | Callable[[int], float] | None
 
@@ -361,6 +422,34 @@ def load_state(folder: str | os.PathLike[str], file: str = ..., *, prefix: str =
     >>> load_state(folder)["weight"].shape
     (2, 1)
     """
+
+class SaveCheckpoint(Callback):
+    """Writes what a fit goes on from into a folder, after each epoch or after `every` so many steps.
+
+    Each checkpoint is one file, written whole or not at all, and the last `keep` of them stay. `fit(…, resume=folder)`
+    goes on from the last one: on the same device, with the same build and number of threads, to the same bits as a fit
+    that was not interrupted. A folder with checkpoints of another fit is refused; with `overwrite` they are removed
+    when the first new one is written.
+
+    >>> from onnxsmith.training import SaveCheckpoint
+    >>> SaveCheckpoint("run/", every=100, keep=2)
+    SaveCheckpoint('run', every=100, keep=2)
+    """
+    folder: Path
+    every: int | None
+    keep: int
+    overwrite: bool
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        every: int | None = None,
+        keep: int = 3,
+        overwrite: bool = False,
+    ) -> None: ...
+    def on_fit_begin(self, trainer: Training) -> None: ...
+    def on_batch_end(self, trainer: Training, loss: float) -> None: ...
+    def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None: ...
 
 def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: weights of a model, and what optimisers begin with.
@@ -432,7 +521,61 @@ def training_step(
            [3.]], dtype=float32)
     """
 
-Metric: TypeAlias = Callable[..., Any]
+Batch: TypeAlias = tuple[Array, ...]
+
+class Feed(Protocol):
+    """Data for epochs."""
+    rows: int | None
+    batches: int | None
+    is_once: bool
+    def epoch(self, seed: int, epoch: int, skipped: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch, but for the first."""
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A model, the weights of it that are trained, and the loss that is minimised."""
+    model: Model
+    names: list[str]
+    loss: Loss | str
+    penalty: Callable[..., Any] | None
+    predictions: list[str]
+    state: dict[str, str]
+    target: Any
+    is_weighted: bool
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        loss: Loss | str,
+        *,
+        weights: Given = None,
+        freeze: Given = None,
+        target: Annotation | None = None,
+        penalty: Callable[..., Any] | None = None,
+        is_weighted: bool = False,
+    ) -> Objective:
+        """Reads what a user wants to be minimised; refused where it cannot be."""
+    def with_weights(self, names: list[str]) -> Objective:
+        """The same for other weights."""
+    def in_use(self) -> Objective:
+        """The same of the model in use, whose running statistics stay as they are."""
+    @property
+    def opset(self) -> int:
+        """The opset that the step is written in."""
+    @property
+    def own_names(self) -> list[str]:
+        """The inputs behind those of the model."""
+    @property
+    def data(self) -> dict[str, Any]:
+        """The inputs of a batch, by name, with their types."""
+    def loss_model(self, *, gives_predictions: bool = False) -> Model:
+        """The model of the loss: it takes a batch, state and weights, and gives the loss and new state.
+
+        With `gives_predictions` it gives these instead, and is without the penalty.
+        """
+    @property
+    def model_inputs(self) -> list[str]:
+        """The inputs of the model itself."""
 
 @dataclass(frozen=True, slots=True)
 class Updates:
@@ -490,6 +633,36 @@ class Session:
         'cpu'
         """
 
+class Resumable(Training, Protocol):
+    """A trainer, with all that a checkpoint has to know of it."""
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+    @property
+    def updates(self) -> Updates:
+        """The optimisers, and what is done to gradients."""
+    @property
+    def session(self) -> Session:
+        """The session of the step."""
+
+@dataclass(slots=True)
+class Running:
+    """What a fit runs on, beside the trainer: a checkpoint says of it what has to be the same."""
+    feed: Feed | None
+    callbacks: Sequence[Callback]
+    batch_size: int
+    shuffle: bool
+    epochs: int
+    resumed_from: Path | None = ...
+    was_stopped: bool = ...
+    @classmethod
+    def nothing(cls) -> Running:
+        """No fit at all, as long as none was begun."""
+    def fixed(self, trainer: Resumable) -> dict[str, Json]:
+        """Digests and settings that have to be the same; they are computed once, as nothing of it changes in a fit."""
+
+Metric: TypeAlias = Callable[..., Any]
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The weights that are trained and those that are not, with shapes; its text is a table."""
@@ -523,6 +696,7 @@ class Trainer:
     """
     position: Position
     is_resumed: bool
+    running: Running
     def __init__(
         self,
         model: ModelLike,
@@ -552,13 +726,22 @@ class Trainer:
     def trained(self) -> list[str]:
         """The names of the weights that are trained."""
     @property
+    def objective(self) -> Objective:
+        """The loss that is minimised, with the model and the weights that are trained."""
+    @property
+    def resumed_from(self) -> Path | None:
+        """The checkpoint that the fit goes on from, or that of the last fit."""
+    def checkpoint(self) -> Checkpoint:
+        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+    @property
     def updates(self) -> Updates:
         """The optimisers and what is done to gradients."""
     @property
     def model(self) -> Model:
-        """The trained model: that which was given, with the weights and running statistics of now.
+        """The trained model: that which was given, in use, with the weights and running statistics of now.
 
-        With `average` its weights are the means.
+        Of a module that was exported in training it is what the module is in `eval()`. With `average` its weights are
+        the means.
         """
     @property
     def state(self) -> dict[str, Array]:
@@ -585,6 +768,17 @@ class Trainer:
         >>> Trainer(model, loss="squared", optimizer=sgd(0.1)).summary().trained
         {'weight': (2, 1)}
         """
+    def restarted(self, *, seed: int = 0, schedule: Schedule | None = None, device: str | None = None) -> Trainer:
+        """A trainer of the same step from its start, without compiling it again; `schedule` is another one for rates.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.training import Trainer, sgd
+        >>> weight = np.zeros((2, 1), np.float32)
+        >>> trainer = Trainer(trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2]), "squared", sgd(0.1))
+        >>> trainer.restarted(seed=1).step is trainer.step
+        True
+        """
     def stop(self) -> None:
         """End the fit that runs after this batch, or after this epoch if it is done. Callbacks call it."""
     def fit(
@@ -599,7 +793,7 @@ class Trainer:
         sample_weight: GivenRows = None,
         callbacks: Sequence[Callback] = (),
         progress: bool | None = None,
-        resume: Given = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> History:
         """Train on data for some epochs, and give what each of them gave.
 
@@ -608,6 +802,9 @@ class Trainer:
         or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
         is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
         65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
+
+        `resume` is a checkpoint that `SaveCheckpoint` wrote, or a folder of them, whose last one is taken: the fit goes
+        on from there, with the model, optimiser and data that it began with. A folder without one begins anew.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace

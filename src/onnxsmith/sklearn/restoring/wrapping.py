@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin  # pyright: ignore[reportMissingTypeStubs]
+from sklearn.base import TransformerMixin  # pyright: ignore[reportMissingTypeStubs]
 
-from onnxsmith.errors import PipelineError
-from onnxsmith.graphs.model import ModelLike, model_of
-from onnxsmith.sklearn.frames.signature import has_signature
+from onnxsmith.graphs.model import ModelLike
+from onnxsmith.sklearn.of_model import OfModel
 from onnxsmith.sklearn.rows import Elements, Rows
 
 
-class _OfModel(BaseEstimator):
-    """An estimator that is a model: there is nothing to fit, and copies share the model."""
+class _Fitted(OfModel):
+    """An estimator that is a model: there is nothing to fit."""
 
     def __init__(self, model: ModelLike | None = None) -> None:
         self.model = model
@@ -26,27 +24,12 @@ class _OfModel(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return self.model is not None
 
-    def __sklearn_clone__(self) -> Self:
-        return type(self)(self.model)
-
-    def _output(self, X: Rows, name: str, method: str) -> Elements:
-        if self.model is None:
-            raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
-        # Here: scikit-learn wants parameters to stay as they are given, and sets them later, too.
-        model = self.model = model_of(self.model, type(self).__name__)
-        names = [each.name for each in model.outputs]
-        if name not in names:
-            raise PipelineError(
-                f"the model gives {', '.join(names)}, and no {name}",
-                help="convert(pipeline, X, outputs=[…]) says which methods a model has",
-            )
-        if has_signature(model):
-            return getattr(model, method)(X)  # which knows columns, and what is missing in them
-        found = model(np.asarray(X))
-        return found[names.index(name)] if len(names) > 1 else found
+    def _result(self, X: Rows, name: str, method: str) -> Elements:
+        self.model = self._given_model()  # a file is read once
+        return self._output(self.model, X, name, method)
 
 
-class OnnxTransformer(TransformerMixin, _OfModel):
+class OnnxTransformer(TransformerMixin, _Fitted):
     """A transformer that runs a model.
 
     >>> import numpy as np
@@ -61,10 +44,10 @@ class OnnxTransformer(TransformerMixin, _OfModel):
 
     def transform(self, X: Rows) -> Elements:
         """The outputs of the model for rows."""
-        return self._output(X, "transformed", "transform")
+        return self._result(X, "transformed", "transform")
 
 
-class OnnxPredictor(_OfModel):
+class OnnxPredictor(_Fitted):
     """A predictor that runs a model; it has the methods that the model has outputs for.
 
     >>> import numpy as np
@@ -78,16 +61,16 @@ class OnnxPredictor(_OfModel):
 
     def predict(self, X: Rows) -> Elements:
         """Labels or numbers."""
-        return self._output(X, "prediction", "predict")
+        return self._result(X, "prediction", "predict")
 
     def predict_proba(self, X: Rows) -> Elements:
         """Probabilities of all classes."""
-        return self._output(X, "probabilities", "predict_proba")
+        return self._result(X, "probabilities", "predict_proba")
 
     def predict_log_proba(self, X: Rows) -> Elements:
         """Their logarithms."""
-        return self._output(X, "log_probabilities", "predict_log_proba")
+        return self._result(X, "log_probabilities", "predict_log_proba")
 
     def decision_function(self, X: Rows) -> Elements:
         """Scores."""
-        return self._output(X, "scores", "decision_function")
+        return self._result(X, "scores", "decision_function")

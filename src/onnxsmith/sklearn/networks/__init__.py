@@ -1,0 +1,1 @@
+"""Estimators that train networks: `NeuralNetClassifier` and `NeuralNetRegressor`, over `onnxsmith.training`."""
