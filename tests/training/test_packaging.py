@@ -82,7 +82,9 @@ def with_loss_inside() -> Model:
 def of_torch(*, is_training: bool = True) -> Model:
     """A network with running statistics."""
     torch.manual_seed(0)
-    network = nn.Sequential(nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3))
+    network = nn.Sequential(
+        nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.2), nn.Linear(6, 3)
+    )
     network.train(is_training).training = True  # the exporter keeps all weights of a module in training
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which says that the module is in training
@@ -134,7 +136,7 @@ CASES = {
         ),
         steps=STEPS,
     ),
-    "running statistics": Case(
+    "running statistics and dropout": Case(
         lambda: Trainer(of_torch(), optimizer=adam(0.01)), inference=lambda: of_torch(is_training=False)
     ),
     "a loss inside": Case(lambda: Trainer(with_loss_inside(), "loss", sgd(0.1))),

@@ -137,12 +137,22 @@ class StreamFeed:
 
     def _own(self) -> Iterator[Batch]:
         data = self._data() if _is_maker(self._data) else self._data
-        for columns in self._columns(Batches(data, self._size)):
-            for port, each in zip(self._plan.ports, columns, strict=True):
-                _check_kind(port, each)
-            _check_rows(self._plan, columns)
-            check_labels(self._plan, columns)
-            yield tuple(columns)
+        names, known = self._plan.names, None
+        has_names = self._target is None and self._weight is None
+        for piece in Batches(data, self._size).pieces(names):
+            if has_names and type(piece) is dict and list(cast("dict[str, GivenRows]", piece)) == names:
+                found = [np.asarray(each) for each in cast("dict[str, GivenRows]", piece).values()]
+            else:
+                found = self._columns(piece)
+            # Arrays of the form of the last batch, which was checked, fit as it did.
+            form = [(each.dtype, each.shape[1:], each.ndim) for each in found]
+            if form != known:
+                for port, each in zip(self._plan.ports, found, strict=True):
+                    _check_kind(port, each)
+                known = form
+            _check_rows(self._plan, found)
+            check_labels(self._plan, found)
+            yield tuple(found)
 
     def _of_file(self, seed: int, epoch: int) -> Iterator[Batch]:
         block = max(BUFFER_ROWS // 4, self._size)
@@ -152,15 +162,14 @@ class StreamFeed:
         return rebatched(blocks, self._size)
 
     def _blocks(self, batches: Batches) -> Iterator[list[Array]]:
-        for one in self._columns(batches):
-            columns = [_converted(port, each) for port, each in zip(self._plan.ports, one, strict=True)]
+        for piece in batches.pieces(self._plan.names):
+            found = zip(self._plan.ports, self._columns(piece), strict=True)
+            columns = [_converted(port, each) for port, each in found]
             check_labels(self._plan, columns)
             yield columns
 
-    def _columns(self, batches: Batches) -> Iterator[list[Array]]:
-        for piece in batches.pieces(self._plan.names):
-            found = columns_of(piece, self._plan, self._target, self._weight)
-            yield [np.asarray(each) for each in found]
+    def _columns(self, piece: GivenRows) -> list[Array]:
+        return [np.asarray(each) for each in columns_of(piece, self._plan, self._target, self._weight)]
 
 
 def _is_file(data: Given) -> bool:
@@ -371,6 +380,9 @@ def check_labels(plan: BatchPlan, columns: Sequence[Array]) -> None:
     if plan.classes is None:
         return
     labels = columns[plan.inputs]
+    # As numbers without a sign, those below 0 are greater than all classes.
+    if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}"), axis=None) < plan.classes:
+        return
     wrong = (labels < 0) | (labels >= plan.classes)
     if plan.ignored is not None:
         wrong &= labels != plan.ignored

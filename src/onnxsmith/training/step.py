@@ -30,6 +30,7 @@ from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
+from onnxsmith.training.draws import with_draws
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, check_loss, is_weighted, target_type
 from onnxsmith.training.updates import (
@@ -194,8 +195,11 @@ class Objective:
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
+        seed: int | None = None,
     ) -> Objective:
-        """Reads what a user wants to be minimised; refused where it cannot be."""
+        """Reads what a user wants to be minimised; refused where it cannot be. With a seed, dropouts draw by it."""
+        if seed is not None:
+            model = with_draws(in_new_opset(model), seed)
         state = trained_parameters.read_state(model.ir.metadata_props)
         predictions = [each.name for each in model.outputs if each.name not in state.values()]
         check_loss(loss, predictions)

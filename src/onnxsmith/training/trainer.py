@@ -108,6 +108,7 @@ class Trainer:
             target=target,
             penalty=penalty,
             is_weighted=sample_weight,
+            seed=int(seed),
         )
         #: How far training is; checkpoints have it beside the state.
         self.position: Position = Position(seed=int(seed))
@@ -328,6 +329,7 @@ class Trainer:
             target=given.target,
             penalty=given.penalty,
             is_weighted=True,
+            seed=self.position.seed,
         )
         self._make()
         self._session, self._initial = None, {name: state[name] for name in self._initial}
