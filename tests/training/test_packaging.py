@@ -6,6 +6,7 @@ import functools
 import http.server
 import json
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -81,7 +82,9 @@ def with_loss_inside() -> Model:
 def of_torch(*, is_training: bool = True) -> Model:
     """A network with running statistics."""
     torch.manual_seed(0)
-    network = nn.Sequential(nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3))
+    network = nn.Sequential(
+        nn.Linear(4, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.2), nn.Linear(6, 3)
+    )
     network.train(is_training).training = True  # the exporter keeps all weights of a module in training
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which says that the module is in training
@@ -133,7 +136,7 @@ CASES = {
         ),
         steps=STEPS,
     ),
-    "running statistics": Case(
+    "running statistics and dropout": Case(
         lambda: Trainer(of_torch(), optimizer=adam(0.01)), inference=lambda: of_torch(is_training=False)
     ),
     "a loss inside": Case(lambda: Trainer(with_loss_inside(), "loss", sgd(0.1))),
@@ -251,6 +254,39 @@ def test_program_trains_on_a_file(tmp_path: Path) -> None:
     assert len(shown) == 3
     assert shown[-1] < shown[0]
     assert load_state(folder, "trained.bin")["step"] == 30
+
+
+def test_package_goes_on_where_the_trainer_is(tmp_path: Path) -> None:
+    trainer = Trainer(linear(), optimizer=adam(schedules.exponential(0.1, 0.9)))
+    x, labels = _random(64, 4), np.arange(64) % 3
+    trainer.fit(x, labels, batch_size=16, shuffle=False)
+    folder = trainer.package(tmp_path, "python")
+    training = runpy.run_path(str(folder / "train.py"))["Training"](folder)
+    for start in range(0, 64, 16):
+        training.step({"x": x[start : start + 16], "target": labels[start : start + 16]})
+    trainer.fit(x, labels, batch_size=16, shuffle=False)
+    for name, each in trainer.state.items():
+        np.testing.assert_array_equal(training.state[name], each)
+    rates = [0.1 * 0.9**number for number in range(4, 8)]
+    np.testing.assert_allclose(training.plan["rates"][0]["values"], rates)
+
+
+def test_schedule_over_all_steps_begins_anew(tmp_path: Path) -> None:
+    trainer = Trainer(linear(), optimizer=adam(schedules.cosine(0.1)))
+    trainer.fit(_random(64, 4), np.arange(64) % 3, batch_size=16)
+    trainer.package(tmp_path, "python")
+    plan = json.loads((tmp_path / "training.json").read_text())
+    assert plan["rates"][0]["values"] == schedules.cosine(0.1).rates(4)
+
+
+def test_operators_without_kernels_are_replaced(tmp_path: Path) -> None:
+    weight = _random(4, 3).astype(np.float64)
+    model = trace(lambda x: op.Erf(op.MatMul(x, weight)), DOUBLE["N", 4])
+    folder = Trainer(model, "squared", sgd(0.1)).package(tmp_path, "python")
+    training = runpy.run_path(str(folder / "train.py"))["Training"](folder)
+    x, target = _random(8, 4), np.ones((8, 3))
+    found = [training.step({"x": x, "target": target}) for _ in range(5)]
+    assert found[-1] < found[0]
 
 
 def test_other_files_are_noticed(tmp_path: Path) -> None:

@@ -37,8 +37,7 @@ class Evaluation:
         if self._session is None:
             self._session = Session(self.model, device=self._device)
         weights = [
-            np.ascontiguousarray(state[f"{name}_average" if name in self._trained else name])
-            for name in self._names
+            np.asarray(state[f"{name}_average" if name in self._trained else name]) for name in self._names
         ]
         total, rows = 0.0, 0
         targets: list[Array] = []

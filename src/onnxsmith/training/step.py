@@ -30,6 +30,7 @@ from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
+from onnxsmith.training.draws import with_draws
 from onnxsmith.training.inference import form_in_use
 from onnxsmith.training.lifting import with_initializers
 from onnxsmith.training.optimizers import Optimizer
@@ -196,8 +197,11 @@ class Objective:
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
+        seed: int | None = None,
     ) -> Objective:
-        """Reads what a user wants to be minimised; refused where it cannot be."""
+        """Reads what a user wants to be minimised; refused where it cannot be. With a seed, dropouts draw by it."""
+        if seed is not None:
+            model = with_draws(in_new_opset(model), seed)
         state = trained_parameters.read_state(model.ir.metadata_props)
         outputs = {each.name: each.type for each in model.outputs if each.name not in state.values()}
         probabilities = trained_parameters.read_probabilities(model.ir.metadata_props)

@@ -115,6 +115,7 @@ class Trainer:
             target=target,
             penalty=penalty,
             is_weighted=sample_weight,
+            seed=int(seed),
         )
         #: How far training is; checkpoints have it beside the state.
         self.position: Position = Position(seed=int(seed))
@@ -386,6 +387,7 @@ class Trainer:
             target=given.target,
             penalty=given.penalty,
             is_weighted=True,
+            seed=self.position.seed,
         )
         self._make()
         self._session, self._initial = None, {name: state[name] for name in self._initial}
