@@ -136,7 +136,7 @@ _MAIN = (
         "Derivatives of functions and models.",
         _of(
             "onnxsmith.grad",
-            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint expand_training",
+            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint in_training expand_training",
         ),
         "from onnxsmith.grad import grad, gradient",
     ),
@@ -146,7 +146,8 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "Trainer History Callback EarlyStopping Training Position training_step initial_state Optimizer Schedule",
+            "Trainer History Callback EarlyStopping Training Position training_step initial_state model_in_use Optimizer "
+            "Schedule",
         ),
         "from onnxsmith.training import Trainer",
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -26,6 +26,8 @@ from onnxsmith.sklearn.values import Fitted, array_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
+#: An array that fitting has found, or one number.
+Numbers: TypeAlias = "np.ndarray[Any, Any] | np.floating[Any]"
 #: The attributes that hold weights, in whichever class.
 WEIGHTS = ("coef_", "intercept_", "coefs_", "intercepts_")
 #: Under which a model that is made remembers the weights of it.
@@ -39,8 +41,8 @@ class Weights:
     """The weights of one model."""
 
     #: By the id of the array, which the entry keeps: the array, the tensor and the name.
-    tensors: dict[int, tuple[Any, ir.TensorProtocol, str]] = field(
-        default_factory=dict[int, tuple[Any, ir.TensorProtocol, str]]
+    tensors: dict[int, tuple[Numbers, ir.TensorProtocol, str]] = field(
+        default_factory=dict[int, "tuple[Numbers, ir.TensorProtocol, str]"]
     )
     #: By the id of the estimator, which the entry keeps: the estimator, and what its weights are called by.
     owners: dict[int, tuple[Fitted, str]] = field(default_factory=dict[int, tuple[Fitted, str]])
@@ -54,7 +56,7 @@ class Weights:
             found = self.owners[id(estimator)] = (estimator, name)
         return found[1]
 
-    def tensor(self, array: Any, name: str) -> tuple[ir.TensorProtocol, str]:
+    def tensor(self, array: Numbers, name: str) -> tuple[ir.TensorProtocol, str]:
         """The tensor of an array, one however often it is used, and its name."""
         found = self.tensors.get(id(array))
         if found is None:
@@ -69,7 +71,7 @@ def weights_of_model() -> Weights:
 
 
 def weight_names() -> list[str]:
-    """What the weights are called in the model that is being made, in the order of their use."""
+    """The names of the weights in the model that is being made, in the order of their use."""
     graph = current_graph()
     assert isinstance(graph, GraphTarget)  # what records models
     tensors = {id(tensor) for _, tensor, _ in weights_of_model().tensors.values()}
@@ -94,7 +96,7 @@ def with_weights(estimator: Fitted, path: str) -> Fitted | None:
     return made
 
 
-def weight(estimator: Fitted, name: str, path: str) -> Any:
+def weight(estimator: Fitted, name: str, path: str) -> Array | list[Array] | float:
     """A weight of an estimator as an array of the graph; what is none, such as an intercept of 0, is given as it is."""
     value = getattr(estimator, name)
     return _named(estimator, name, value, path) if _is_weight(value) else value
@@ -110,16 +112,16 @@ def _is_weight(value: object) -> bool:
     return kind.kind == "f" and kind.itemsize in (2, 4, 8)
 
 
-def _named(estimator: Fitted, name: str, value: Any, path: str) -> Array | list[Array]:
+def _named(estimator: Fitted, name: str, value: Numbers | list[Numbers], path: str) -> Array | list[Array]:
     known = weights_of_model()
     prefix = f"{known.owner(estimator, path)}.{name}"
     if isinstance(value, list):
-        elements = cast("Sequence[Any]", value)
+        elements = cast("Sequence[Numbers]", value)
         return [_array(known, each, f"{prefix}{number}") for number, each in enumerate(elements)]
     return _array(known, value, prefix)
 
 
-def _array(known: Weights, value: Any, name: str) -> Array:
+def _array(known: Weights, value: Numbers, name: str) -> Array:
     tensor, name = known.tensor(value, name)
     graph = current_graph()
     assert isinstance(graph, GraphTarget)  # what records models

@@ -36,7 +36,7 @@ _PARAMETERS: Mapping[tuple[str, str], tuple[int, ...]] = {
 }
 #: The inputs that are first states or running statistics.
 _STATES: Mapping[str, tuple[int, ...]] = {
-    **{each: (5, 6) for each in ("LSTM", "GRU", "RNN")},
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (5, 6)),
     "BatchNormalization": (3, 4),
 }
 #: Operators whose result a bias is added to.

@@ -1,7 +1,7 @@
 """Weights that are constants, also those inside functions, as initializers of the main graph: a step trains these.
 
-A function has no initializers: it gets an input for a weight, which every call passes on. So a weight of a function that
-is called twice is one weight, and stays one.
+A function has no initializers: it gets an input for a weight, which every call passes on. So a weight of a function
+that is called twice is one weight, and stays one.
 """
 
 from __future__ import annotations
