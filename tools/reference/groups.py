@@ -146,8 +146,8 @@ _MAIN = (
         "Steps of training as models, and what runs them.",
         _of(
             "onnxsmith.training",
-            "Trainer History Callback EarlyStopping Training Position training_step initial_state model_in_use Optimizer "
-            "Schedule",
+            "Trainer History Callback EarlyStopping Training Position training_step initial_state model_in_use "
+            "Optimizer Schedule",
         ),
         "from onnxsmith.training import Trainer",
     ),

@@ -1,9 +1,9 @@
 """Gradients: the gradient of a model is a model of standard operators.
 
 `gradient` is for models, `grad`, `value_and_grad`, `vjp` and `jvp` for functions and scripts, which go through their
-model. `stop_gradient`, `custom_gradient`, `checkpoint` and `in_training` stand in functions. `training_step`, losses and optimisers
-are those of `onnxsmith.training`. A model is recorded again through the call pipeline (`replaying`), and the steps are
-gone over backwards (`reverse`) by a rule for each operator (`rules`).
+model. `stop_gradient`, `custom_gradient`, `checkpoint` and `in_training` stand in functions. `training_step`, losses
+and optimisers are those of `onnxsmith.training`. A model is recorded again through the call pipeline (`replaying`), and
+the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
 """
 
 from onnxsmith.grad.custom import checkpoint as checkpoint

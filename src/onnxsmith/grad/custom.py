@@ -1,4 +1,4 @@
-"""`stop_gradient`, `custom_gradient`, `checkpoint`, `in_training`: what a program says about its own gradient and use.
+"""`stop_gradient`, `custom_gradient`, `checkpoint`, `in_training`: what a program says of its gradient and its use.
 
 In a model each is a call of a function of the domain `onnxsmith.grad`, whose name says which it is, so that it survives
 saving. The backward function of a custom gradient is another function of the model. Rules for them are in
@@ -126,8 +126,8 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
 def in_training(function: Callable[..., Any], in_use: Callable[..., Any], *args: Any) -> Any:
     """The result of a function of the arguments, which is that of another function when training is over.
 
-    Both take the same arguments and give as many results. `onnxsmith.training.model_in_use`, and so `Trainer.model`, puts
-    the second in the place of the first. On arrays the first is called.
+    Both take the same arguments and give as many results. `onnxsmith.training.model_in_use`, and so `Trainer.model`,
+    puts the second in the place of the first. On arrays the first is called.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace

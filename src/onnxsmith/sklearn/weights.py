@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.value import SymbolicTensor
@@ -102,13 +103,13 @@ def weight(estimator: Fitted, name: str, path: str) -> Array | list[Array] | flo
     return _named(estimator, name, value, path) if _is_weight(value) else value
 
 
-def _is_weight(value: object) -> bool:
+def _is_weight(value: UserValue) -> bool:
     if isinstance(value, list):
-        elements = cast("list[object]", value)
-        return bool(elements) and all(_is_weight(each) and np.ndim(cast(Any, each)) for each in elements)
+        elements = cast("list[Any]", value)
+        return bool(elements) and all(_is_weight(each) and np.ndim(each) for each in elements)
     if not isinstance(value, np.ndarray | np.floating):
         return False  # a matrix that is sparse, or a Python number, which fitting did not find
-    kind = cast("np.dtype[Any]", value.dtype)
+    kind = cast("np.dtype[Any]", cast(Any, value).dtype)
     return kind.kind == "f" and kind.itemsize in (2, 4, 8)
 
 

@@ -12,5 +12,6 @@ from onnxsmith.opset._stubs.training import Training as Training
 from onnxsmith.opset._stubs.training import adam as adam
 from onnxsmith.opset._stubs.training import adamw as adamw
 from onnxsmith.opset._stubs.training import initial_state as initial_state
+from onnxsmith.opset._stubs.training import model_in_use as model_in_use
 from onnxsmith.opset._stubs.training import sgd as sgd
 from onnxsmith.opset._stubs.training import training_step as training_step

@@ -98,6 +98,9 @@ def convert(
     With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
     knows. Without it, models of forests are smaller.
 
+    Coefficients and intercepts are weights with names, such as `mlpregressor.coefs_0`, and a `Trainer` trains these.
+    What scalers and encoders have found stays as it is.
+
     >>> import numpy as np
     >>> import onnxsmith
     >>> from sklearn.preprocessing import StandardScaler

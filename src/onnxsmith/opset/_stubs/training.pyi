@@ -6,6 +6,7 @@ import onnx
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numpy.typing import ArrayLike
 from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
@@ -164,6 +165,30 @@ class EarlyStopping(Callback):
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: Mapping[str, Any]) -> None: ...
 
+class ReadableFile(Protocol):
+    """A file that is open for reading bytes."""
+    def read(self) -> bytes:
+        """The rest of it."""
+
+Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
+
+ModelLike: TypeAlias = Model | IrModel | Unread
+
+def model_in_use(model: ModelLike, weights: Mapping[str, ArrayLike] | None = None) -> Model:
+    """The model as it computes outside of training, with other values for some weights and running statistics.
+
+    Of a module that was exported in training, batch normalisation goes by its running statistics and dropout leaves
+    all as it is, also that which `forward` calls with `training=True`. New values of running statistics are no outputs.
+    `Trainer.model` is this, with the weights of now.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.training import model_in_use
+    >>> model = trace(lambda x: op.Dropout(x, np.float32(0.5), np.bool_(True), outputs=1), FLOAT["N"])
+    >>> model_in_use(model)(np.float32([1, 2, 3]))
+    array([1., 2., 3.], dtype=float32)
+    """
+
 Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
 
 RateOfStep: TypeAlias = Callable[[int, int], float]
@@ -259,15 +284,6 @@ def sgd(
     >>> sgd(0.1, momentum=0.9).slots
     ('momentum',)
     """
-
-class ReadableFile(Protocol):
-    """A file that is open for reading bytes."""
-    def read(self) -> bytes:
-        """The rest of it."""
-
-Unread: TypeAlias = str | os.PathLike[str] | bytes | onnx.ModelProto | ReadableFile
-
-ModelLike: TypeAlias = Model | IrModel | Unread
 
 def initial_state(model: ModelLike, step: ModelLike) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: weights of a model, and what optimisers begin with.
@@ -468,9 +484,10 @@ class Trainer:
         """The optimisers and what is done to gradients."""
     @property
     def model(self) -> Model:
-        """The trained model: that which was given, with the weights and running statistics of now.
+        """The trained model: that which was given, in use, with the weights and running statistics of now.
 
-        With `average` its weights are the means.
+        Of a module that was exported in training it is what the module is in `eval()`. With `average` its weights are
+        the means.
         """
     @property
     def state(self) -> dict[str, Array]:
@@ -517,9 +534,9 @@ class Trainer:
 
         `data` is an array, a dict of arrays by the names of inputs, a frame, a table, or the path of a parquet file. It
         may also be a loader or dataset of torch, or a function that makes a generator of batches. `target` is an array
-        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation` is a share of
-        the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of 65,536 rows,
-        or of as many as 64 MB hold; loaders shuffle themselves.
+        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
+        is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
+        65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace

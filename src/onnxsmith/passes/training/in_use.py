@@ -109,7 +109,7 @@ def _leave_all(edit: Editor, node: ir.Node) -> None:
     # A form for ONNX Runtime, whose dropout does not say 0 where x is infinite: the mask chooses the result or 0.
     choices = [
         use.node
-        for use in ([] if mask is None else mask.uses())
+        for use in (() if mask is None else tuple(mask.uses()))
         if use.node.op_type == "Where" and not use.idx and use.node.inputs[1] is result
     ]
     is_chosen = any(is_read(each.outputs[0]) for each in choices)
