@@ -136,7 +136,7 @@ _MAIN = (
         "Derivatives of functions and models.",
         _of(
             "onnxsmith.grad",
-            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint expand_training",
+            "grad value_and_grad gradient vjp jvp custom_gradient stop_gradient checkpoint in_training expand_training",
         ),
         "from onnxsmith.grad import grad, gradient",
     ),

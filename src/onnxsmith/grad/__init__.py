@@ -1,13 +1,14 @@
 """Gradients: the gradient of a model is a model of standard operators.
 
 `gradient` is for models, `grad`, `value_and_grad`, `vjp` and `jvp` for functions and scripts, which go through their
-model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. `training_step`, losses and optimisers
-are those of `onnxsmith.training`. A model is recorded again through the call pipeline (`replaying`), and the steps are
-gone over backwards (`reverse`) by a rule for each operator (`rules`).
+model. `stop_gradient`, `custom_gradient`, `checkpoint` and `in_training` stand in functions. `training_step`, losses
+and optimisers are those of `onnxsmith.training`. A model is recorded again through the call pipeline (`replaying`), and
+the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
 """
 
 from onnxsmith.grad.custom import checkpoint as checkpoint
 from onnxsmith.grad.custom import custom_gradient as custom_gradient
+from onnxsmith.grad.custom import in_training as in_training
 from onnxsmith.grad.custom import stop_gradient as stop_gradient
 from onnxsmith.grad.functions import grad as grad
 from onnxsmith.grad.functions import jvp as jvp
@@ -29,6 +30,7 @@ __all__ = [
     "expand_training",
     "grad",
     "gradient",
+    "in_training",
     "initial_state",
     "jvp",
     "sgd",

@@ -8,6 +8,7 @@ from onnxsmith.opset._stubs.grad import custom_gradient as custom_gradient
 from onnxsmith.opset._stubs.grad import expand_training as expand_training
 from onnxsmith.opset._stubs.grad import grad as grad
 from onnxsmith.opset._stubs.grad import gradient as gradient
+from onnxsmith.opset._stubs.grad import in_training as in_training
 from onnxsmith.opset._stubs.grad import initial_state as initial_state
 from onnxsmith.opset._stubs.grad import jvp as jvp
 from onnxsmith.opset._stubs.grad import sgd as sgd

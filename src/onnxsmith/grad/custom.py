@@ -1,4 +1,4 @@
-"""`stop_gradient`, `custom_gradient`, `checkpoint`: what a program says about its own gradient.
+"""`stop_gradient`, `custom_gradient`, `checkpoint`, `in_training`: what a program says of its gradient and its use.
 
 In a model each is a call of a function of the domain `onnxsmith.grad`, whose name says which it is, so that it survives
 saving. The backward function of a custom gradient is another function of the model. Rules for them are in
@@ -122,11 +122,24 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     return with_backward
 
 
+@boundary
 def in_training(function: Callable[..., Any], in_use: Callable[..., Any], *args: Any) -> Any:
-    """The result of a function in training, as a call in the model that says what it is in use.
+    """The result of a function of the arguments, which is that of another function when training is over.
 
-    Both functions take the same arguments and give as many results. `model_in_use` puts the second in its place.
+    Both take the same arguments and give as many results. `onnxsmith.training.model_in_use`, and so `Trainer.model`,
+    puts the second in the place of the first. On arrays the first is called.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> from onnxsmith.grad import in_training
+    >>> from onnxsmith.training import model_in_use
+    >>> model = trace(lambda x: in_training(lambda v: v - v.mean(), lambda v: v - 2.0, x), FLOAT["N"])
+    >>> x = np.float32([1, 3, 5])
+    >>> model(x), model_in_use(model)(x)
+    (array([-2.,  0.,  2.], dtype=float32), array([-1.,  1.,  3.], dtype=float32))
     """
+    _check(function, "in_training")
+    _check(in_use, "in_training(function, in_use)")
     scope = _graph_of(args, {})
     if scope is None:
         return function(*args)
@@ -185,6 +198,11 @@ def _call(
     read = _captures(body).values
     if use is not None:
         found_in_use = [value for each in use[1] for value in each.values]
+        if len(found_in_use) != len(values):
+            raise CallError(
+                f"the function for training gives {len(values)} results, and that in use {len(found_in_use)}",
+                help="in_training(function, in_use, x): both take the same arguments and give as many results",
+            )
         _keep(scope, _finished(use[0], found_in_use, f"{IN_USE_OF}{name}", domain))
     outputs = iter(scope.call_function(made, [*flat, *read], {}, [each.known for each in values]))
     if backward is not None and back is not None:

@@ -34,7 +34,7 @@ BACKWARD_OF = "backward_of_"
 #: nothing calls. Both have the same inputs and outputs, and stand in one domain.
 IN_USE_OF = "in_use_of_"
 #: The domain of such functions.
-TRAINING_DOMAIN = "onnxsmith.training"
+TRAINING_DOMAIN = "this.training"
 #: The version under which a function's domain is imported where nobody names another one.
 FUNCTION_DOMAIN_VERSION = 1
 

@@ -1,6 +1,7 @@
 """The weights to be trained and the state beside them, in the metadata of a model that may be trained.
 
-A loss reads the outputs, and is told which of them are probabilities. State is what a model reads from an initializer and writes anew, as running statistics are.
+A loss reads the outputs, and is told which of them are probabilities. State is what a model reads from an initializer
+and writes anew, as running statistics are.
 
 The metadata of a model is data: the names may be of nothing, and whoever uses them looks.
 """

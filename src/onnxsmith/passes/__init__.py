@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from onnxsmith.passes.surgery import with_outputs as with_outputs
     from onnxsmith.passes.surgery import with_shapes as with_shapes
     from onnxsmith.passes.surgery.shaping import with_tried_shapes as with_tried_shapes
+    from onnxsmith.passes.training.in_use import form_in_use as form_in_use
+    from onnxsmith.passes.training.lifting import arrays_of as arrays_of
+    from onnxsmith.passes.training.lifting import with_initializers as with_initializers
+    from onnxsmith.passes.training.roles import roles_of as roles_of
     from onnxsmith.passes.versions import convert_version as convert_version
 
 #: Public name -> the module it lives in. Who needs one pass, as the decompiler does, does not wait for the others.
@@ -32,12 +36,16 @@ _LAZY = {
     "NodeNote": "onnxsmith.graphs.edits",
     "PassedModel": "onnxsmith.graphs.report",
     "Report": "onnxsmith.graphs.report",
+    "arrays_of": "onnxsmith.passes.training.lifting",
     "convert_version": "onnxsmith.passes.versions",
     "extract": "onnxsmith.passes.surgery",
+    "form_in_use": "onnxsmith.passes.training.in_use",
     "optimize": "onnxsmith.passes.optimizing",
     "polish": "onnxsmith.passes.optimizing",
     "rename": "onnxsmith.passes.surgery",
+    "roles_of": "onnxsmith.passes.training.roles",
     "tidy": "onnxsmith.passes.optimizing",
+    "with_initializers": "onnxsmith.passes.training.lifting",
     "with_metadata": "onnxsmith.passes.surgery",
     "with_outputs": "onnxsmith.passes.surgery",
     "with_shapes": "onnxsmith.passes.surgery",

@@ -10,13 +10,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.core.target import current_graph
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.value import SymbolicTensor
@@ -26,6 +27,8 @@ from onnxsmith.sklearn.values import Fitted, array_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
+#: An array that fitting has found, or one number.
+Numbers: TypeAlias = "np.ndarray[Any, Any] | np.floating[Any]"
 #: The attributes that hold weights, in whichever class.
 WEIGHTS = ("coef_", "intercept_", "coefs_", "intercepts_")
 #: Under which a model that is made remembers the weights of it.
@@ -39,8 +42,8 @@ class Weights:
     """The weights of one model."""
 
     #: By the id of the array, which the entry keeps: the array, the tensor and the name.
-    tensors: dict[int, tuple[Any, ir.TensorProtocol, str]] = field(
-        default_factory=dict[int, tuple[Any, ir.TensorProtocol, str]]
+    tensors: dict[int, tuple[Numbers, ir.TensorProtocol, str]] = field(
+        default_factory=dict[int, "tuple[Numbers, ir.TensorProtocol, str]"]
     )
     #: By the id of the estimator, which the entry keeps: the estimator, and what its weights are called by.
     owners: dict[int, tuple[Fitted, str]] = field(default_factory=dict[int, tuple[Fitted, str]])
@@ -54,7 +57,7 @@ class Weights:
             found = self.owners[id(estimator)] = (estimator, name)
         return found[1]
 
-    def tensor(self, array: Any, name: str) -> tuple[ir.TensorProtocol, str]:
+    def tensor(self, array: Numbers, name: str) -> tuple[ir.TensorProtocol, str]:
         """The tensor of an array, one however often it is used, and its name."""
         found = self.tensors.get(id(array))
         if found is None:
@@ -69,7 +72,7 @@ def weights_of_model() -> Weights:
 
 
 def weight_names() -> list[str]:
-    """What the weights are called in the model that is being made, in the order of their use."""
+    """The names of the weights in the model that is being made, in the order of their use."""
     graph = current_graph()
     assert isinstance(graph, GraphTarget)  # what records models
     tensors = {id(tensor) for _, tensor, _ in weights_of_model().tensors.values()}
@@ -94,32 +97,32 @@ def with_weights(estimator: Fitted, path: str) -> Fitted | None:
     return made
 
 
-def weight(estimator: Fitted, name: str, path: str) -> Any:
+def weight(estimator: Fitted, name: str, path: str) -> Array | list[Array] | float:
     """A weight of an estimator as an array of the graph; what is none, such as an intercept of 0, is given as it is."""
     value = getattr(estimator, name)
     return _named(estimator, name, value, path) if _is_weight(value) else value
 
 
-def _is_weight(value: object) -> bool:
+def _is_weight(value: UserValue) -> bool:
     if isinstance(value, list):
-        elements = cast("list[object]", value)
-        return bool(elements) and all(_is_weight(each) and np.ndim(cast(Any, each)) for each in elements)
+        elements = cast("list[Any]", value)
+        return bool(elements) and all(_is_weight(each) and np.ndim(each) for each in elements)
     if not isinstance(value, np.ndarray | np.floating):
         return False  # a matrix that is sparse, or a Python number, which fitting did not find
-    kind = cast("np.dtype[Any]", value.dtype)
+    kind = cast("np.dtype[Any]", cast(Any, value).dtype)
     return kind.kind == "f" and kind.itemsize in (2, 4, 8)
 
 
-def _named(estimator: Fitted, name: str, value: Any, path: str) -> Array | list[Array]:
+def _named(estimator: Fitted, name: str, value: Numbers | list[Numbers], path: str) -> Array | list[Array]:
     known = weights_of_model()
     prefix = f"{known.owner(estimator, path)}.{name}"
     if isinstance(value, list):
-        elements = cast("Sequence[Any]", value)
+        elements = cast("Sequence[Numbers]", value)
         return [_array(known, each, f"{prefix}{number}") for number, each in enumerate(elements)]
     return _array(known, value, prefix)
 
 
-def _array(known: Weights, value: Any, name: str) -> Array:
+def _array(known: Weights, value: Numbers, name: str) -> Array:
     tensor, name = known.tensor(value, name)
     graph = current_graph()
     assert isinstance(graph, GraphTarget)  # what records models

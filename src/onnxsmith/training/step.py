@@ -27,12 +27,10 @@ from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
-from onnxsmith.passes import convert_version
+from onnxsmith.passes import convert_version, form_in_use, with_initializers
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.training.draws import with_draws
-from onnxsmith.training.inference import form_in_use
-from onnxsmith.training.lifting import with_initializers
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, is_weighted, read_loss, target_type
 from onnxsmith.training.updates import (

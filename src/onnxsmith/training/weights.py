@@ -19,9 +19,8 @@ from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
+from onnxsmith.passes import arrays_of, roles_of
 from onnxsmith.source import caller_span
-from onnxsmith.training.lifting import arrays_of
-from onnxsmith.training.weight_roles import roles_of
 from onnxsmith.types.dtypes import DType
 
 _MOST_SHOWN = 8

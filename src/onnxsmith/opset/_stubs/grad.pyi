@@ -35,6 +35,22 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     array([2.25], dtype=float32)
     """
 
+def in_training(function: Callable[..., Any], in_use: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function of the arguments, which is that of another function when training is over.
+
+    Both take the same arguments and give as many results. `onnxsmith.training.model_in_use`, and so `Trainer.model`,
+    puts the second in the place of the first. On arrays the first is called.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> from onnxsmith.grad import in_training
+    >>> from onnxsmith.training import model_in_use
+    >>> model = trace(lambda x: in_training(lambda v: v - v.mean(), lambda v: v - 2.0, x), FLOAT["N"])
+    >>> x = np.float32([1, 3, 5])
+    >>> model(x), model_in_use(model)(x)
+    (array([-2.,  0.,  2.], dtype=float32), array([-1.,  1.,  3.], dtype=float32))
+    """
+
 def stop_gradient(x: Any) -> Any:
     """The value itself, as a constant for all gradients: none goes through it.
 

@@ -130,7 +130,7 @@ def drop_dead_nodes(edit: Editor) -> int:
 
 
 def drop_unused_functions(edit: Editor) -> int:
-    """Leave out functions that nothing calls, and that say neither the gradient nor the use of a called one."""
+    """Leave out the functions that nothing calls, and that say no gradient and no use of one that is called."""
     functions = edit.model.functions
 
     def needed(graph: ir.Graph) -> list[ir.OperatorIdentifier]:

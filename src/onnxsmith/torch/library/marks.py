@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import Tensor, TensorOrArray, op
 from onnxsmith.grad import custom_gradient, stop_gradient
-from onnxsmith.grad.custom import in_training as marked_as_in_training
+from onnxsmith.grad import in_training as marked_as_in_training
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.registry import translates_both
@@ -29,7 +29,7 @@ def is_training() -> bool:
 
 
 def in_training(function: Callable[..., _T], in_use: Callable[..., _T], *given: Tensor | None) -> _T:
-    """What a module computes in training, of those tensors that are given, with what it computes in use beside it."""
+    """The results of a layer in training, of those tensors that are given, with those in use beside them."""
     scope = _training()
     if scope is None:
         return function(*given)

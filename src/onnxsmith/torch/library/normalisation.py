@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
+from typing import cast as typed
 
 import numpy as np
 
@@ -107,9 +109,11 @@ def native_batch_norm(
     if not updates and "functional" not in call.overload:
         made = normalisation.batch_norm(x, weight, bias, float(eps))
         return [made.result, made.mean, made.inverse]
+    assert running_mean is not None  # torch's schema has no None there
+    assert running_var is not None
     result, mean, inverse, *running = in_training(
-        lambda *given: _with_statistics(*given, momentum, float(eps)),
-        lambda *given: _in_use(call, *given, float(eps)),
+        functools.partial(_with_statistics, momentum=momentum, eps=float(eps)),
+        functools.partial(_in_use, call, eps=float(eps)),
         *(x, weight, bias, running_mean, running_var),
     )
     # What torch reserves for its backward pass.
@@ -123,7 +127,7 @@ def _with_statistics(
     bias: Tensor | None,
     running_mean: Tensor,
     running_var: Tensor,
-    momentum: float,
+    momentum: float | Tensor,
     eps: float,
 ) -> tuple[Tensor, ...]:
     """In training: the result, the mean and the inverse deviation of the batch, and the running statistics after it."""
@@ -207,14 +211,17 @@ def batch_norm_with_momentum(
 ) -> Translated:
     """The result, and the running statistics after it, by a part that is computed."""
 
-    def trained(*given: Any) -> tuple[Tensor, ...]:
-        *tensors, part = given
-        result, _, _, *running = _with_statistics(*tensors, part, float(eps))
-        return (result, *running)
+    def trained(
+        x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, part: Tensor
+    ) -> tuple[Tensor, ...]:
+        made = _with_statistics(x, weight, bias, mean, var, part, float(eps))
+        return (made[0], *made[3:])
 
-    def used(*given: Any) -> tuple[Tensor, ...]:
-        result, _, _, *running = _in_use(call, *given[:-1], float(eps))
-        return (result, *running)
+    def used(
+        x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, part: Tensor
+    ) -> tuple[Tensor, ...]:
+        made = _in_use(call, x, weight, bias, mean, var, float(eps))
+        return (made[0], *made[3:])
 
     return list(in_training(trained, used, x, weight, bias, running_mean, running_var, momentum))
 
@@ -234,13 +241,16 @@ def instance_norm_with_update(
     if _is_empty(call, x):
         return [x, running_mean, running_var]
 
-    def trained(*given: Any) -> tuple[Tensor, ...]:
-        x, _, _, mean, variance = given
-        result = instance_norm(call, *given, True, momentum, eps)
-        return (result, *normalisation.running_statistics_of_instances(x, mean, variance, momentum))
+    def trained(
+        x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor
+    ) -> tuple[Tensor, ...]:
+        result = typed(Tensor, instance_norm(call, x, weight, bias, mean, var, True, momentum, eps))
+        return (result, *normalisation.running_statistics_of_instances(x, mean, var, momentum))
 
-    def used(*given: Any) -> tuple[Tensor, ...]:
-        return _batch_norm(call, *given, float(eps)), *given[3:]
+    def used(
+        x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor
+    ) -> tuple[Tensor, ...]:
+        return _batch_norm(call, x, weight, bias, mean, var, float(eps)), mean, var
 
     return list(in_training(trained, used, x, weight, bias, running_mean, running_var))
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.surgery.holding import Held, finished, read
@@ -68,7 +69,8 @@ class _Lifting:
             return graph.initializers[name]
         if old is not None and old.name == name:
             old.name = f"{name}_constant"
-        made = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=tensor.shape, const_value=tensor)
+        shape = ir.Shape(dimensions_of(tensor))
+        made = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=shape, const_value=tensor)
         graph.register_initializer(made)
         return made
 

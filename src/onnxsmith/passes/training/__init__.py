@@ -1,0 +1,1 @@
+"""Forms of models for training and after it: weights as initializers, which arrays are weights, the model in use."""
