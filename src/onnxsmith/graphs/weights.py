@@ -18,13 +18,13 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike
 
-from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import clipped, did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.ir_types import dimensions_of, ir_dtype, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.weight_operators import StoredOperand
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType, refuse_masked
@@ -34,7 +34,7 @@ from onnxsmith.types.value_types import TensorType
 _DATA_ELEMENTS = 64
 
 
-class Weight(Stored):
+class Weight(StoredOperand):
     """One tensor of `Weights`: an operand of operators, an array where one is asked for."""
 
     __slots__ = ("_known", "name", "tensor")
