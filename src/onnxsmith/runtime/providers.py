@@ -307,7 +307,8 @@ def provider_name(given: str) -> str:
     here = "available here: " + ", ".join(available)
     if entry is None:
         known = [*_BY_SHORT, *plug_ins.names(), *_BY_NAME, *available]
-        suggestion = _OF_A_MAKER.get(given.lower()) or did_you_mean(given, known)
+        maker = _OF_A_MAKER.get(given.lower())
+        suggestion = f"{maker};" if maker else did_you_mean(given, known)
         raise AttributeValueError(
             f"there is no execution provider {given!r}", help=f"{suggestion} {here}" if suggestion else here
         )
