@@ -27,7 +27,8 @@ def kernel(operator: object, /) -> Callable[[FunctionT], FunctionT]:
 
     `operator` is `Opset("my.domain", 1).Name`, a script in a domain of its own, or the text `"my.domain::Name"`. The
     function takes the inputs as arrays by position, None for one that is left out, and the attributes by name. It
-    gives an array, or a tuple of them, as its annotation says if it has one. Where a function of a model has a kernel,
+    gives an array, or a tuple of them, as its annotation says if it has one. It may not write to an input: `x.copy()`
+    is a copy for that. Where a function of a model has a kernel,
     the kernel runs; `using(kernels=False)` runs the body. The kernel that is registered last counts.
 
     >>> import numpy as np
