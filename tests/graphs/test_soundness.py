@@ -10,6 +10,7 @@ import onnx_ir as ir
 import pytest
 from onnx import TensorProto, parser
 
+from onnxsmith import FLOAT, Opset, trace
 from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import files
 from onnxsmith.graphs.soundness import (
@@ -199,3 +200,9 @@ def test_a_model_past_what_a_checker_reads_is_not_blamed(monkeypatch: pytest.Mon
     assert fault_of(model, ValueError("x")) is not None
     monkeypatch.setattr(files, "EXTERNAL_PAST_BYTES", 16)  # what one holds is beyond it only with the other
     assert fault_of(model, ValueError("x")) is None
+
+
+def test_an_output_of_an_operator_that_nobody_knows_has_no_type() -> None:
+    model = trace(lambda x: Opset("tests.unknown", 1).Any(x), FLOAT["N"], output_names=["y"])
+    with pytest.raises(InvalidModelError, match="the output 'y' has no type, because nothing is known"):
+        model.check()

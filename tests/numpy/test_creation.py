@@ -124,8 +124,10 @@ def test_through_dlpack() -> None:
 @pytest.mark.parametrize(
     ("refused", "text"),
     [
-        (lambda: xp.asarray([1, 2], copy=False), "an array of list takes a copy"),
+        (lambda: xp.asarray([1, 2], copy=False), "never shares its elements with a list"),
         (lambda: xp.asarray(A, copy=False), "never shares its elements"),
+        (lambda: xp.asarray(onnxsmith.tensor(A), copy=False), "never shares its elements with a Tensor"),
+        (lambda: xp.from_dlpack(3), "takes an array of another library, not an int"),
         (
             lambda: xp.asarray(xp.asarray(A), dtype=np.float64, copy=False),
             "another element type takes a copy",

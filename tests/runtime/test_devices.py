@@ -160,6 +160,37 @@ def test_values_of_the_runtime_go_to_torch_without_a_copy() -> None:
     assert torch.from_dlpack(given).data_ptr() == address(given)
 
 
+def test_elements_that_the_runtime_does_not_share() -> None:
+    given = on_device(np.ones(2).astype("float8_e4m3fn"))
+    with pytest.raises(BufferError, match=r"shares no elements of the type float8e4m3fn|x\.numpy\(\) copies"):
+        given.array.capsule()
+
+
+def test_tensors_of_torch_that_cannot_come_in_say_what_to_give() -> None:
+    for given, remedy in (
+        (torch.ones(2, dtype=torch.complex64).conj(), r"give x\.resolve_conj\(\)"),
+        (torch.eye(2).to_sparse(), r"give x\.to_dense\(\)"),
+        (torch.ones(2, requires_grad=True), r"give x\.detach\(\)"),
+    ):
+        with pytest.raises(InputTypeError, match=remedy):
+            op.Identity(given)
+
+
+def test_a_script_that_returns_its_input_gives_a_copy() -> None:
+    same = script(lambda x, y: (x, y))
+    for given in (np.float32([1, 2]), torch.ones(2) + 0):
+        first, second = same(given, given)
+        given[:] = 7
+        for each in (first, second):
+            assert 7 not in np.asarray(each)
+
+
+def test_an_isolated_run_gives_tensors_for_tensors() -> None:
+    model = trace(lambda x: op.Relu(x), FLOAT["N"])
+    assert isinstance(model.run(torch.ones(2), isolated=True), EagerTensor)
+    assert isinstance(model.run(np.ones(2, np.float32), isolated=True), np.ndarray)
+
+
 def test_results_stay_as_they_are() -> None:
     """A result is another one's neighbour at most: nothing that runs later writes to it."""
     x = on_device(np.float32([1, 2, 3]))

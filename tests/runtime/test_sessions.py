@@ -451,6 +451,8 @@ def test_two_threads_do_not_meet_in_one_session() -> None:
     session._lock.acquire()  # as a run in another thread has it
     with pytest.raises(SessionInUseError, match=r"each thread takes its own: model\.session\(\)"):
         session(np.eye(2, dtype=np.float32))
+    with pytest.raises(SessionInUseError):
+        session.state  # noqa: B018  # it is read while a run writes to it
     session._lock.release()
     wrong: list[object] = []
 

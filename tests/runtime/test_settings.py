@@ -114,6 +114,13 @@ def test_mistakes(choice, error, words) -> None:
     assert caught.value.span.file == __file__
 
 
+def test_what_people_call_devices_elsewhere() -> None:
+    for name, words in (("gpu", "a GPU is 'cuda'"), ("mps", "providers='coreml'")):
+        for choice in ({"providers": name}, {"device": name}):
+            with pytest.raises(AttributeValueError, match=words):
+                using(**choice)
+
+
 def test_session_options_reach_sessions(tmp_path: Path) -> None:
     written = tmp_path / "written.onnx"
     options = {

@@ -307,7 +307,8 @@ def provider_name(given: str) -> str:
     here = "available here: " + ", ".join(available)
     if entry is None:
         known = [*_BY_SHORT, *plug_ins.names(), *_BY_NAME, *available]
-        suggestion = _OF_A_MAKER.get(given.lower()) or did_you_mean(given, known)
+        maker = _OF_A_MAKER.get(given.lower())
+        suggestion = f"{maker};" if maker else did_you_mean(given, known)
         raise AttributeValueError(
             f"there is no execution provider {given!r}", help=f"{suggestion} {here}" if suggestion else here
         )
@@ -347,11 +348,10 @@ def device_entry(device: str) -> tuple[ProviderEntry, int | None]:
     entry = _BY_SHORT.get(name.lower())
     devices = [each.short[0] for each in PROVIDERS if each.is_device]
     if entry is None:
+        maker, listed = _OF_A_MAKER.get(name.lower()), "devices are " + ", ".join(map(repr, devices))
         raise AttributeValueError(
             f"there is no device {device!r}",
-            help=_OF_A_MAKER.get(name.lower())
-            or did_you_mean(name, devices)
-            or "devices are " + ", ".join(map(repr, devices)),
+            help=f"{maker}; {listed}" if maker else did_you_mean(name, devices) or listed,
         )
     if not entry.is_device:
         raise AttributeValueError(

@@ -7,15 +7,13 @@ ONNX Runtime may write an output before a node has read the input of the same me
 from __future__ import annotations
 
 import copy
-import math
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.core.call_cache import CallCache, are_arrays
-from onnxsmith.core.operands import is_static
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import (
     CallError,
@@ -35,31 +33,19 @@ from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.device_arrays import OrtArray, copied, device_of, ort_array
 from onnxsmith.runtime.devices import CPU, check_there, read_device, settings_on
 from onnxsmith.runtime.failure import output_of_another_size
-from onnxsmith.runtime.feeds import NATIVE, from_value, runner_over, value_converter
+from onnxsmith.runtime.feeds import runner_over, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
+from onnxsmith.runtime.session_buffers import ANY_FORM, Form, is_small, result_buffer, result_of
 from onnxsmith.runtime.session_pairs import checked_mapping, is_fixed, paired, requiring
 from onnxsmith.runtime.settings import Scope, current
 from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import TensorType
 
-#: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
-_MOST_SMALL = 1024
 #: How many forms of a call are known.
 _MOST_FORMS = 256
-#: Inputs of at most so many bytes are copied into a buffer that is bound: to bind an array costs as much as 20 kB.
-_MOST_COPIED = 1 << 14
-
-
-class _Form(NamedTuple):
-    """The form of a call that was accepted: how its inputs get into the session."""
-
-    #: Bindings with inputs of this form, one for each set of the state; None where each call binds its arrays.
-    bindings: list[Binding] | None
-    #: The buffers that these read, and which inputs of a call they are for.
-    buffers: list[tuple[int, Array]]
 
 
 @boundary
@@ -204,7 +190,7 @@ class Session:
         #: Results that other devices compute may be asked for there.
         small = [name for name in self._outputs if name not in passed] if self._device == CPU else []
         self._small: list[dict[str, OrtValue]] = [
-            {name: made for name in small if (made := _buffer(ports[name].type)) is not None}
+            {name: made for name in small if (made := result_buffer(ports[name].type)) is not None}
             for _ in range(2)
         ]
         self._views = [
@@ -235,7 +221,7 @@ class Session:
             (name, places[self._pairs[name]], self._pairs[name] in passed) for name in self._moving
         ]
         #: The forms of arguments that calls were accepted with, whose bindings are of these buffers.
-        self._known: CallCache[_Form] = CallCache(_MOST_FORMS)
+        self._known: CallCache[Form] = CallCache(_MOST_FORMS)
         #: Whether the binding of a run is asked for results: else all are in buffers of ours.
         self._reads = bool(self._following) or any(place is not None for _, place, _ in self._results)
 
@@ -262,9 +248,14 @@ class Session:
         self._current = 1 - self._current
 
     @property
+    @boundary
     def state(self) -> dict[str, np.ndarray[Any, Any]]:
         """A copy of the state now, as arrays of numpy by the names of the inputs. Assign to it to go on from there."""
-        return {name: each.numpy().copy() for name, each in self._arrays_now().items()}
+        self._take()  # a run in another thread may write to the set that is read
+        try:
+            return {name: each.numpy().copy() for name, each in self._arrays_now().items()}
+        finally:
+            self._lock.release()
 
     @state.setter
     @boundary
@@ -313,7 +304,7 @@ class Session:
                         if form is not None:
                             return self._run(arrays, form, wants_tensors=True)
                 feeds, wants_tensors = self._arrays(args, kwargs)
-                return self._run(feeds, _ANY, wants_tensors=wants_tensors)
+                return self._run(feeds, ANY_FORM, wants_tensors=wants_tensors)
             finally:
                 self._lock.release()
         except OnnxsmithError as error:
@@ -367,11 +358,11 @@ class Session:
         ):
             self._known.put(tuple(map(placed_form_of, arrays)), self._form(feeds))
 
-    def _form(self, feeds: Sequence[Any]) -> _Form:
+    def _form(self, feeds: Sequence[Any]) -> Form:
         """How inputs of this form get into the session: small ones into buffers, where all results lie in some."""
         given = [(position, name, feeds[position]) for position, name, _ in self._plan]
-        if self._reads or self._plain is not None or not all(_is_small(each) for _, _, each in given):
-            return _ANY
+        if self._reads or self._plain is not None or not all(is_small(each) for _, _, each in given):
+            return ANY_FORM
         bindings, buffers = [self._bound(old, 1 - old) for old in range(2)], list[tuple[int, Array]]()
         for position, name, array in given:
             dtype = DType.from_numpy(array.dtype)
@@ -380,9 +371,9 @@ class Session:
             for each in bindings:
                 each.bind_ortvalue_input(name, value)
             buffers.append((position, cast(Array, value.numpy())))
-        return _Form(bindings, buffers)
+        return Form(bindings, buffers)
 
-    def _run(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
+    def _run(self, values: Sequence[Any], form: Form, *, wants_tensors: bool) -> Any:
         if self._plain is None or (wants_tensors and any(isinstance(each, DeviceArray) for each in values)):
             return self._run_bound(values, form, wants_tensors=wants_tensors)
         outputs: list[Any] = self._plain(values)
@@ -390,7 +381,7 @@ class Session:
             outputs = [EagerTensor(each) for each in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _run_bound(self, values: Sequence[Any], form: _Form, *, wants_tensors: bool) -> Any:
+    def _run_bound(self, values: Sequence[Any], form: Form, *, wants_tensors: bool) -> Any:
         binding = (form.bindings or self._bindings)[self._current]
         views = self._views[self._current]
         place = self._tensor_place if wants_tensors else self._array_place
@@ -429,7 +420,7 @@ class Session:
                 results.append(EagerTensor(array) if wants_tensors else array)
             else:
                 value = self._own(found[position], there) if is_input else found[position]
-                results.append(_result(value, there, wants_tensors=wants_tensors))
+                results.append(result_of(value, there, wants_tensors=wants_tensors))
         return results[0] if len(results) == 1 else tuple(results) or None
 
     def _own(self, value: OrtValue, device: str) -> OrtValue:
@@ -467,37 +458,6 @@ class Session:
         raise TypeError(
             "a session holds memory of its device; send the model and session.state, and open one there"
         )
-
-
-#: Of calls whose inputs are bound each time.
-_ANY = _Form(None, [])
-
-
-def _is_small(array: Any) -> bool:
-    """True for an array of numpy that is copied sooner than bound."""
-    return (
-        isinstance(array, np.ndarray)
-        and cast(Array, array).nbytes <= _MOST_COPIED
-        and DType.from_numpy(cast(Array, array).dtype) in NATIVE
-    )
-
-
-def _result(value: OrtValue, device: str, *, wants_tensors: bool) -> Any:
-    """A result on a device as an array of numpy, or as a tensor that stays there."""
-    if device == "cpu":
-        array = from_value(value)
-        return EagerTensor(cast(Array, array)) if wants_tensors else array
-    array = OrtArray(value, device)
-    return EagerTensor(cast(Any, array)) if wants_tensors else array.numpy()
-
-
-def _buffer(kind: AnyValueType) -> OrtValue | None:
-    """A buffer for a small result of fixed size, on the CPU; None for other results."""
-    if not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None:
-        return None
-    if kind.dtype not in NATIVE or not is_static(kind.shape) or math.prod(kind.shape) > _MOST_SMALL:
-        return None
-    return onnxruntime_api.empty_value(kind.shape, kind.dtype)
 
 
 # -- for training --------------------------------------------------------------------------------------------------
