@@ -10,6 +10,7 @@ import copy
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -37,7 +38,7 @@ from onnxsmith.runtime.devices import CPU, check_there, read_device, settings_on
 from onnxsmith.runtime.feeds import NATIVE, value_converter
 from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
-from onnxsmith.runtime.settings import Scope, current
+from onnxsmith.runtime.settings import Scope, Settings, current
 from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
@@ -45,6 +46,8 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Results of at most so many elements are copied out of a buffer: asking ONNX Runtime for its results costs more.
 _MOST_SMALL = 1024
+#: Whether ONNX Runtime lays out the memory of a whole run at once.
+_PATTERN = "enable_mem_pattern"
 #: How many forms of a call are known.
 _MOST_FORMS = 256
 #: How the output that follows an input is named: what in the name of the input stands for what in its own.
@@ -135,7 +138,8 @@ class Session:
                     f"a session binds tensors of numbers, and '{port.name}' is a {port.type.described}",
                     help="call the model itself, which takes and gives Python's lists",
                 )
-        with Scope(settings_on(self._device)):
+        settings = settings_on(self._device)
+        with Scope(_without_pattern(settings) if first and self._device == CPU else settings):
             self._session = open_model(model.handed_over(), model.explanations)
         #: What the session takes: it may have dropped an input that nothing reads.
         self._taken = {meta.name for meta in self._session.inputs_meta}
@@ -358,6 +362,17 @@ class Session:
         raise TypeError(
             "a session holds memory of its device; send the model and session.state, and open one there"
         )
+
+
+def _without_pattern(settings: Settings) -> Settings:
+    """The same without the memory pattern, unless the user has chosen it.
+
+    The first run has no pattern, and the arena keeps its memory beside that of the pattern: a step of training takes
+    twice the memory by it, and is not faster.
+    """
+    if any(name == _PATTERN for name, _ in settings.session_options):
+        return settings
+    return replace(settings, session_options=tuple(sorted((*settings.session_options, (_PATTERN, "0")))))
 
 
 def _checked_mapping(name: str, value: object) -> dict[str, Any]:
