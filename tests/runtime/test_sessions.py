@@ -10,6 +10,7 @@ import gc
 import pickle
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx
@@ -28,7 +29,7 @@ from onnxsmith.errors import (
     SessionStateError,
 )
 from onnxsmith.grad import adam, initial_state, losses, training_step
-from onnxsmith.runtime import using
+from onnxsmith.runtime import onnxruntime_api, using
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.types.value_types import SequenceType
 from tests.chosen_device import DEVICE, on_device
@@ -500,3 +501,25 @@ def test_large_results_of_fixed_size_are_written_over_where_buffers_are_used_aga
         assert results[3][0] == 6
         if not reuse:
             assert [each[0] for each in results] == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize(("chosen", "text"), [({}, "0"), ({"enable_mem_pattern": True}, "1")])
+def test_sessions_with_state_have_no_memory_pattern_unless_it_is_chosen(
+    chosen: dict[str, bool], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps the memory of a step of training twice."""
+    made: list[tuple[tuple[str, str], ...]] = []
+    create = onnxruntime_api.create_session
+
+    def watched(*given: Any, **named: Any) -> Any:
+        made.append(named["choices"].options)
+        return create(*given, **named)
+
+    monkeypatch.setattr(onnxruntime_api, "create_session", watched)
+    model = trace(lambda x, sum: sum + x, FLOAT[2], FLOAT[2], output_names=["sum_next"])
+    with using(device="cpu", session_options=chosen):
+        model.session(state={"sum": np.zeros(2, np.float32)})(np.float32([1, 2]))
+    assert ("enable_mem_pattern", text) in made[-1]
+    with using(device="cpu"):
+        trace(lambda x: x * 3.0, FLOAT[2]).session()(np.float32([1, 2]))
+    assert all(name != "enable_mem_pattern" for name, _ in made[-1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -38,12 +39,14 @@ from onnxsmith.runtime.model_session import open_model, run_error
 from onnxsmith.runtime.onnxruntime_api import Binding, OrtValue
 from onnxsmith.runtime.session_buffers import ANY_FORM, Form, is_small, result_buffer, result_of
 from onnxsmith.runtime.session_pairs import checked_mapping, is_fixed, paired, requiring
-from onnxsmith.runtime.settings import Scope, current
+from onnxsmith.runtime.settings import Scope, Settings, current
 from onnxsmith.runtime.tensor import EagerTensor, arrays_behind
 from onnxsmith.schema.foreign_arrays import DeviceArray
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
+#: Whether ONNX Runtime lays out the memory of a whole run at once.
+_PATTERN = "enable_mem_pattern"
 #: How many forms of a call are known.
 _MOST_FORMS = 256
 
@@ -134,7 +137,8 @@ class Session:
                     f"a session binds tensors of numbers, and '{port.name}' is a {port.type.described}",
                     help="call the model itself, which takes and gives Python's lists",
                 )
-        with Scope(settings_on(self._device)):
+        settings = settings_on(self._device)
+        with Scope(_without_pattern(settings) if first and self._device == CPU else settings):
             self._session = open_model(model.handed_over(), model.explanations)
         #: What the session takes: it may have dropped an input that nothing reads.
         self._taken = {meta.name for meta in self._session.inputs_meta}
@@ -458,6 +462,17 @@ class Session:
         raise TypeError(
             "a session holds memory of its device; send the model and session.state, and open one there"
         )
+
+
+def _without_pattern(settings: Settings) -> Settings:
+    """The same without the memory pattern, unless the user has chosen it.
+
+    The first run has no pattern, and the arena keeps its memory beside that of the pattern: a step of training takes
+    twice the memory by it, and is not faster.
+    """
+    if any(name == _PATTERN for name, _ in settings.session_options):
+        return settings
+    return replace(settings, session_options=tuple(sorted((*settings.session_options, (_PATTERN, "0")))))
 
 
 # -- for training --------------------------------------------------------------------------------------------------
