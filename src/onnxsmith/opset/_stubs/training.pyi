@@ -86,7 +86,14 @@ class History(Sequence[dict[str, float]]):
         """
 
 class Training(Protocol):
-    """A trainer as callbacks see it; `Trainer` is one."""
+    """A trainer as callbacks see it; `Trainer` is one.
+
+    >>> from onnxsmith.training import Callback, Training
+    >>> class Halving(Callback):
+    ...     def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
+    ...         if record["loss"] < trainer.history[0]["loss"] / 2:
+    ...             trainer.stop()
+    """
     position: Position
     is_resumed: bool
     @property
@@ -517,9 +524,9 @@ class Trainer:
 
         `data` is an array, a dict of arrays by the names of inputs, a frame, a table, or the path of a parquet file. It
         may also be a loader or dataset of torch, or a function that makes a generator of batches. `target` is an array
-        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation` is a share of
-        the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of 65,536 rows,
-        or of as many as 64 MB hold; loaders shuffle themselves.
+        or the name of a column. Loaders and generators give batches of their own: (x, target), or dicts. `validation`
+        is a share of the rows, or data as (X, y). Arrays are shuffled by the seed as a whole, files through a buffer of
+        65,536 rows, or of as many as 64 MB hold; loaders shuffle themselves.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
