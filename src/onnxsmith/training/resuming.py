@@ -47,7 +47,7 @@ class Resumable(Training, Protocol):
 
     @property
     def objective(self) -> Objective:
-        """What is minimised."""
+        """The loss that is minimised."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Resumable(Training, Protocol):
 
 @dataclass(slots=True)
 class Running:
-    """What a fit runs on, beside the trainer: a checkpoint says of it what has to be the same."""
+    """Data, callbacks and settings of a fit: a checkpoint says of them what has to be the same."""
 
     feed: Feed | None
     callbacks: Sequence[Callback]
@@ -117,7 +117,7 @@ class Running:
 def checkpoint_of(
     trainer: Resumable, running: Running, rates: dict[str, float], *, is_stopped: bool
 ) -> Checkpoint:
-    """What is kept of a fit now."""
+    """The checkpoint of a fit now."""
     position = trainer.position
     entries = position.as_dict()
     records, plateaus = entries.pop("records"), entries.pop("plateaus")
@@ -211,7 +211,7 @@ def _matched(
 
 
 def _environment(trainer: Resumable) -> dict[str, Json]:
-    """What the last bits of a fit depend on."""
+    """Device, threads and versions, on which the last bits of a fit depend."""
     threads = current().intra_op_threads
     return {
         "device": trainer.session.device,

@@ -162,7 +162,7 @@ class Trainer:
         return self.running.resumed_from
 
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+        """A checkpoint of the fit as it is now; callbacks ask for it, and `SaveCheckpoint` writes it."""
         is_stopped = self._loop is not None and self._loop.is_stopped
         return checkpoint_of(
             self, self.running, self._rates.of_step(self.position.step), is_stopped=is_stopped

@@ -291,7 +291,7 @@ Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+    """A fit at one step, to go on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
 
     >>> import numpy as np
     >>> from onnxsmith.training import Checkpoint
@@ -329,7 +329,7 @@ class Training(Protocol):
     def resumed_from(self) -> Path | None:
         """The checkpoint that the fit goes on from."""
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now."""
+        """A checkpoint of the fit as it is now."""
     def stop(self) -> None:
         """End the fit."""
 

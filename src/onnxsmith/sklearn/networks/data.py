@@ -93,7 +93,7 @@ def split(
 
 
 def random_of(state: object) -> np.random.RandomState:
-    """What numbers are drawn from, by a parameter `random_state`."""
+    """The source of random numbers that a parameter `random_state` names."""
     return _utils.check_random_state(state)
 
 
@@ -103,7 +103,7 @@ def check_fitted(estimator: object) -> None:
 
 
 def kind_of_labels(y: Elements) -> str:
-    """What labels are, by scikit-learn's names; numbers that are none are refused."""
+    """The kind of labels, by scikit-learn's names; numbers that are none are refused."""
     _multiclass.check_classification_targets(y)
     return _multiclass.type_of_target(y)
 

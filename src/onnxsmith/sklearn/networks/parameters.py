@@ -61,7 +61,7 @@ def check(parameters: Mapping[str, Any]) -> None:
 
 
 def wanted(parameters: Mapping[str, Any], *, is_weighted: bool) -> Wanted:
-    """What is minimised, and how, by parameters that were checked."""
+    """The loss and the optimiser, by parameters that were checked."""
     solver, settings = parameters["solver"], dict[str, Any]()
     if solver == "sgd":
         momentum = float(parameters["momentum"])
