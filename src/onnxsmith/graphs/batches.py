@@ -232,6 +232,8 @@ def _stacked(rows: Iterator[GivenRows], size: int) -> Iterator[GivenRows]:
 
 
 def _of_tensors(batch: GivenRows) -> GivenRows:
+    if type(batch) in (tuple, list) and _are_arrays(batch):  # of most loaders, for which each check costs
+        return _Several([_of_tensor(each) for each in batch])
     if hasattr(batch, "schema") and hasattr(batch, "num_rows"):  # of Arrow
         return _of_record_batch(batch)
     if isinstance(batch, Mapping):
@@ -246,7 +248,7 @@ def _are_arrays(values: Sequence[GivenRows]) -> bool:
 
 
 def _of_tensor(value: GivenRows) -> GivenRows:
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    return value.numpy(force=True) if hasattr(value, "detach") else value
 
 
 def _of_lists(batch: Mapping[str, GivenRows]) -> dict[str, GivenRows]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -37,8 +37,7 @@ class Evaluation:
         if self._session is None:
             self._session = Session(self.model, device=self._device)
         weights = [
-            np.ascontiguousarray(state[f"{name}_average" if name in self._trained else name])
-            for name in self._names
+            np.asarray(state[f"{name}_average" if name in self._trained else name]) for name in self._names
         ]
         total, rows = 0.0, 0
         targets: list[Array] = []
@@ -62,7 +61,7 @@ class Evaluation:
         return values
 
 
-def _joined(parts: Any) -> Array:
+def _joined(parts: Sequence[Array]) -> Array:
     """The parts of all batches as one array; single numbers and ragged parts one after the other."""
     arrays = [np.atleast_1d(each) for each in parts]
     if len({each.shape[1:] for each in arrays}) == 1:

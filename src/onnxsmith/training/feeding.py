@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import ModelInputError, TrainingDataError
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import model_inputs
 from onnxsmith.graphs.batches import Batches, GivenRows
 from onnxsmith.graphs.model_inputs import Port
@@ -136,12 +137,22 @@ class StreamFeed:
 
     def _own(self) -> Iterator[Batch]:
         data = self._data() if _is_maker(self._data) else self._data
-        for columns in self._columns(Batches(data, self._size)):
-            for port, each in zip(self._plan.ports, columns, strict=True):
-                _check_kind(port, each)
-            _check_rows(self._plan, columns)
-            check_labels(self._plan, columns)
-            yield tuple(columns)
+        names, known = self._plan.names, None
+        has_names = self._target is None and self._weight is None
+        for piece in Batches(data, self._size).pieces(names):
+            if has_names and type(piece) is dict and list(cast("dict[str, GivenRows]", piece)) == names:
+                found = [np.asarray(each) for each in cast("dict[str, GivenRows]", piece).values()]
+            else:
+                found = self._columns(piece)
+            # Arrays of the form of the last batch, which was checked, fit as it did.
+            form = [(each.dtype, each.shape[1:], each.ndim) for each in found]
+            if form != known:
+                for port, each in zip(self._plan.ports, found, strict=True):
+                    _check_kind(port, each)
+                known = form
+            _check_rows(self._plan, found)
+            check_labels(self._plan, found)
+            yield tuple(found)
 
     def _of_file(self, seed: int, epoch: int) -> Iterator[Batch]:
         block = max(BUFFER_ROWS // 4, self._size)
@@ -151,26 +162,25 @@ class StreamFeed:
         return rebatched(blocks, self._size)
 
     def _blocks(self, batches: Batches) -> Iterator[list[Array]]:
-        for one in self._columns(batches):
-            columns = [_converted(port, each) for port, each in zip(self._plan.ports, one, strict=True)]
+        for piece in batches.pieces(self._plan.names):
+            found = zip(self._plan.ports, self._columns(piece), strict=True)
+            columns = [_converted(port, each) for port, each in found]
             check_labels(self._plan, columns)
             yield columns
 
-    def _columns(self, batches: Batches) -> Iterator[list[Array]]:
-        for piece in batches.pieces(self._plan.names):
-            found = columns_of(piece, self._plan, self._target, self._weight)
-            yield [np.asarray(each) for each in found]
+    def _columns(self, piece: GivenRows) -> list[Array]:
+        return [np.asarray(each) for each in columns_of(piece, self._plan, self._target, self._weight)]
 
 
-def _is_file(data: object) -> bool:
+def _is_file(data: Given) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
-def _is_loader(data: object) -> bool:
+def _is_loader(data: Given) -> bool:
     return hasattr(data, "batch_sampler") or hasattr(data, "batch_size")
 
 
-def _is_maker(data: object) -> bool:
+def _is_maker(data: Given) -> bool:
     """True for a function that makes batches anew."""
     return callable(data) and not any(hasattr(data, each) for each in ("__array__", "__len__", "__iter__"))
 
@@ -370,6 +380,9 @@ def check_labels(plan: BatchPlan, columns: Sequence[Array]) -> None:
     if plan.classes is None:
         return
     labels = columns[plan.inputs]
+    # As numbers without a sign, those below 0 are greater than all classes.
+    if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}"), axis=None) < plan.classes:
+        return
     wrong = (labels < 0) | (labels >= plan.classes)
     if plan.ignored is not None:
         wrong &= labels != plan.ignored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -93,14 +94,16 @@ class History(Sequence[dict[str, float]]):
         ]
         if find_spec("matplotlib") is None:
             return Picture(plots, self["epoch"], columns)
-        figure: Any = import_module("matplotlib.figure").Figure(
-            figsize=(4.5 * max(len(plots), 1), 3), layout="tight"
-        )
-        for axes, group in zip(figure.subplots(1, max(len(plots), 1), squeeze=False)[0], plots, strict=False):
+        pyplot: Any = import_module("matplotlib.pyplot")  # optional, and slow to import
+        count = max(len(plots), 1)
+        figure, grid = pyplot.subplots(1, count, figsize=(4.5 * count, 3), layout="tight", squeeze=False)
+        for axes, group in zip(grid[0], plots, strict=False):
             for name in group:
                 axes.plot(self["epoch"], columns[name], label=name)
             axes.set_xlabel("epoch")
             axes.legend()
+        if "ipykernel" in sys.modules:  # it shows what a cell gives, and all open figures once more
+            pyplot.close(figure)
         return figure
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.errors.arguments import check_flags, check_numbers, check_share
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.training.schedules import Rate, Schedule, read_rate
 from onnxsmith.types.dtypes import DType
 
@@ -395,7 +396,7 @@ def _plain(number: float | None) -> float:
     return float(number or 0.0)
 
 
-def _betas(betas: object, example: str) -> tuple[float, float]:
+def _betas(betas: Given, example: str) -> tuple[float, float]:
     if not isinstance(betas, tuple | list) or len(cast("Sequence[object]", betas)) != 2:
         raise AttributeTypeError(f"betas are two numbers, and not {betas!r}", help=example, culprit="betas")
     shares: list[float] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ def checkpoint_of(
     )
 
 
-def resume(trainer: Resumable, running: Running, given: Any) -> Position | None:
+def resume(trainer: Resumable, running: Running, given: str | os.PathLike[str]) -> Position | None:
     """Set a trainer and callbacks to a checkpoint, a file or the last of a folder; None where there is none yet.
 
     Nothing is changed before it is known that all of it fits.

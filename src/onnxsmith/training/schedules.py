@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, cast
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.errors.arguments import check_counts, check_numbers
+from onnxsmith.errors.wrong_kinds import Given
 
 #: The rate of a step, by its number and by the number of all steps.
 RateOfStep: TypeAlias = Callable[[int, int], float]
@@ -236,7 +237,7 @@ def piecewise(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Sched
     return Schedule(rate, needs_total=parts[-1].needs_total)
 
 
-def _first(name: Literal["lr"], lr: object) -> float:
+def _first(name: Literal["lr"], lr: Given) -> float:
     if lr is None:
         raise AttributeTypeError("a schedule begins with a rate, a number", culprit=name)
     check_numbers(**{name: lr})

@@ -23,12 +23,14 @@ from onnxsmith.errors import (
 )
 from onnxsmith.errors.arguments import check_flags, takes
 from onnxsmith.errors.user_warnings import tell
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.notes import GRADIENT_KEY, notes_of
 from onnxsmith.passes import convert_version
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
+from onnxsmith.training.draws import with_draws
 from onnxsmith.training.optimizers import Optimizer
 from onnxsmith.training.targets import Loss, check_loss, is_weighted, target_type
 from onnxsmith.training.updates import (
@@ -188,13 +190,16 @@ class Objective:
         model: Model,
         loss: Loss | str,
         *,
-        weights: object = None,
-        freeze: object = None,
+        weights: Given = None,
+        freeze: Given = None,
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
+        seed: int | None = None,
     ) -> Objective:
-        """Reads what a user wants to be minimised; refused where it cannot be."""
+        """Reads what a user wants to be minimised; refused where it cannot be. With a seed, dropouts draw by it."""
+        if seed is not None:
+            model = with_draws(_in_new_opset(model), seed)
         state = trained_parameters.read_state(model.ir.metadata_props)
         predictions = [each.name for each in model.outputs if each.name not in state.values()]
         check_loss(loss, predictions)

@@ -62,7 +62,8 @@ def summary_of(objective: Objective, updates: Updates, step: Model, state: Mappi
         tensor = value.const_value
         if name in trained or name in buffers or tensor is None or not tensor.dtype.is_floating_point():
             continue
-        frozen[name] = tuple(int(each) for each in tensor.shape.numpy())
+        if shape := tuple(int(each) for each in tensor.shape.numpy()):
+            frozen[name] = shape
     kept = {name: each for name, each in shapes.items() if name not in trained and name not in buffers}
     kinds = {each.name: repr(each.type) for each in step.inputs if each.name in objective.data}
     groups = {name: updates.pattern_of(name) for name in trained}

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import LossError
 from onnxsmith.errors.arguments import takes
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -83,7 +84,7 @@ def _function(loss: Callable[..., Any]) -> Callable[..., Any]:
     return loss
 
 
-def check_loss(loss: object, outputs: Sequence[str]) -> None:
+def check_loss(loss: Given, outputs: Sequence[str]) -> None:
     """Refuse what is neither the name of an output nor can be called with all of them and a target."""
     if isinstance(loss, str):
         if loss not in outputs:
@@ -123,7 +124,7 @@ def check_loss(loss: object, outputs: Sequence[str]) -> None:
     )
 
 
-def _is_of_torch(loss: object) -> bool:
+def _is_of_torch(loss: Given) -> bool:
     """True for a module of PyTorch, and for a function of it."""
     kinds = (*type(loss).__mro__, loss)
     return any(str(getattr(each, "__module__", "")).partition(".")[0] == "torch" for each in kinds)

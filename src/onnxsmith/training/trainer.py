@@ -113,6 +113,7 @@ class Trainer:
             target=target,
             penalty=penalty,
             is_weighted=sample_weight,
+            seed=int(seed),
         )
         #: How far training is; checkpoints have it beside the state.
         self.position: Position = Position(seed=int(seed))
@@ -351,7 +352,7 @@ class Trainer:
             self._loop, self.is_resumed = None, False
         return History(position.records[position.first_epoch :])
 
-    def _begin(self, resume: Given, feed: Feed, epochs: int) -> Position:
+    def _begin(self, resume: str | os.PathLike[str] | None, feed: Feed, epochs: int) -> Position:
         """Set the position of a fit: it begins here, or goes on from that of another."""
         found = None if resume is None else resume_from(self, self.running, resume)
         self.is_resumed = found is not None
@@ -383,6 +384,7 @@ class Trainer:
             target=given.target,
             penalty=given.penalty,
             is_weighted=True,
+            seed=self.position.seed,
         )
         self._make()
         self._session, self._initial = None, {name: state[name] for name in self._initial}

@@ -19,6 +19,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, UnknownNameError
 from onnxsmith.errors.arguments import check_counts, check_numbers, check_share
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize
 from onnxsmith.tracing.trace import trace
@@ -73,7 +74,7 @@ class Updates:
 
 
 def read_updates(
-    optimizer: object,
+    optimizer: Optimizer | Mapping[str, Optimizer] | Given,
     *,
     clip_norm: float | None = None,
     clip_value: float | None = None,

@@ -12,6 +12,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnknownNameError
 from onnxsmith.errors.arguments import read_names
 from onnxsmith.errors.user_warnings import tell
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
@@ -22,7 +23,7 @@ from onnxsmith.source import caller_span
 _MOST_SHOWN = 8
 
 
-def trained_weights(model: ir.Model, patterns: object, freeze: object = None) -> list[str]:
+def trained_weights(model: ir.Model, patterns: Given, freeze: Given = None) -> list[str]:
     """The weights that are trained: those of patterns, or of the model's own list, but for those that are frozen."""
     graph = model.graph
     if patterns is None:

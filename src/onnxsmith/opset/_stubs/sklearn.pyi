@@ -374,7 +374,7 @@ class NeuralNet(OfModel):
     power_t: float
     max_iter: int
     shuffle: bool
-    random_state: Any
+    random_state: int | np.random.RandomState | None
     tol: float
     verbose: bool
     warm_start: bool
@@ -405,7 +405,7 @@ class NeuralNet(OfModel):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         tol: float = 0.0001,
         verbose: bool = False,
         warm_start: bool = False,
@@ -454,7 +454,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     """
     classes_: Elements
     is_multilabel_: bool
-    def partial_fit(self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None) -> Self:
+    def partial_fit(self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps; the first call names all classes."""
     def predict(self, X: Rows) -> Elements:
         """The class of each row; of several labels 1 where the probability is over one half."""

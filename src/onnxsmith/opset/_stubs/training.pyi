@@ -6,6 +6,7 @@ import onnx
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.annotations import Annotation
@@ -444,13 +445,14 @@ class Objective:
         model: Model,
         loss: Loss | str,
         *,
-        weights: object = None,
-        freeze: object = None,
+        weights: Given = None,
+        freeze: Given = None,
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
+        seed: int | None = None,
     ) -> Objective:
-        """Reads what a user wants to be minimised; refused where it cannot be."""
+        """Reads what a user wants to be minimised; refused where it cannot be. With a seed, dropouts draw by it."""
     def with_weights(self, names: list[str]) -> Objective:
         """The same for other weights."""
     @property

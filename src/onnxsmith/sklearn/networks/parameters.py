@@ -24,7 +24,7 @@ _NUMBERS = (
 )
 
 
-def sizes_of(hidden: object) -> list[int]:
+def sizes_of(hidden: int | Sequence[int]) -> list[int]:
     """The numbers of units of hidden layers, of which there may be none."""
     given = cast(Any, hidden)
     return [int(given)] if hasattr(given, "__index__") else [int(each) for each in given]
