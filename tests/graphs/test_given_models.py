@@ -31,6 +31,7 @@ from onnxsmith.rewriter import rewrite as rewrite_as_onnxscript
 from onnxsmith.runtime import load_session
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.runtime.sessions import session, to_device
+from onnxsmith.training import Trainer
 from onnxsmith.view import show
 
 PUBLIC_NAMES = Path(__file__).parents[1] / "public_names.txt"
@@ -95,6 +96,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "decompile": lambda model: onnxsmith.decompile(model).splitlines()[-5:],
     "gradient": lambda model: gradient(trace(lambda x: op.ReduceSum(MODEL(x)), FLOAT["N", 2]), wrt=["x"]),
     "training_step": lambda model: training_step(model, losses.squared, sgd(lr=0.1)),
+    "Trainer": lambda model: Trainer(model, losses.squared, sgd(lr=0.1)).step,
     "initial_state": lambda model: list(
         initial_state(model, training_step(MODEL, losses.squared, sgd(lr=0.1)))
     ),
@@ -147,8 +149,11 @@ OTHER_FORMS = {
         ("ConvertedModel", "ExportedModel", "PassedModel", "Difference"), "is made by a function of models"
     ),
 }
-#: Take them in every form, and are tested elsewhere: with signatures (tests/sklearn/test_given_models.py), and below.
+#: Take them in every form, and are tested elsewhere: with signatures (tests/sklearn/test_given_models.py), where they
+#: are trained (tests/sklearn/networks/test_estimators.py), and below.
 ELSEWHERE = {
+    "NeuralNetClassifier",
+    "NeuralNetRegressor",
     "Session",
     "from_onnx",
     "signature",

@@ -144,7 +144,7 @@ def read(place: Path) -> dict[str, ir.TensorProtocol]:
 
 
 def read_notes(place: Path) -> dict[str, str]:
-    """What was noted in a file when it was written."""
+    """The notes of a file, as they were given when it was written."""
     metadata = _metadata(_read_header(place)[0])
     return {
         key.removeprefix(_NOTE_PREFIX): text for key, text in metadata.items() if key.startswith(_NOTE_PREFIX)

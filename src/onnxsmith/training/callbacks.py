@@ -60,7 +60,7 @@ class Training(Protocol):
         ...
 
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now."""
+        """A checkpoint of the fit as it is now."""
         ...
 
     def stop(self) -> None:

@@ -37,7 +37,7 @@ _OF_CALLBACK = "onnxsmith.callback"
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+    """A fit at one step, to go on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
 
     >>> import numpy as np
     >>> from onnxsmith.training import Checkpoint

@@ -43,28 +43,26 @@ def of_model(model: Model, trained: Collection[str] = ()) -> str:
         for identifier, function in sorted(model.ir.functions.items(), key=lambda each: each[0])
     ]
     ports = [each.name for each in (*graph.inputs, *graph.outputs)]
-    return _digest((ports, policy.graph(graph, versions=model.opset_imports), functions))
+    return _digest((tuple(ports), policy.graph(graph, versions=model.opset_imports), tuple(functions)))
 
 
 def of_schedules(schedules: Mapping[str, Schedule]) -> str:
     """The digest of rates: of what schedules say for some steps, and of their plateaus."""
-    return _digest(
-        [
-            (name, [each.rate(min(step, _TOTAL - 1), _TOTAL) for step in _STEPS], repr(each.plateau))
-            for name, each in sorted(schedules.items())
-        ]
-    )
+    said = [
+        (name, *(each.rate(min(step, _TOTAL - 1), _TOTAL) for step in _STEPS), repr(each.plateau))
+        for name, each in sorted(schedules.items())
+    ]
+    return _digest(tuple(said))
 
 
 def of_arrays(arrays: Sequence[Array]) -> str:
     """The digest of data in memory: types, shapes and contents, of large arrays a sample."""
-    return _digest(
-        [
-            (str(each.dtype), array_key(each) if each.nbytes <= _READ_BYTES else sampled_key(each))
-            for each in arrays
-        ]
-    )
+    keys = [
+        (str(each.dtype), array_key(each) if each.nbytes <= _READ_BYTES else sampled_key(each))
+        for each in arrays
+    ]
+    return _digest(tuple(keys))
 
 
-def _digest(key: object) -> str:
+def _digest(key: Hashable) -> str:
     return hashlib.blake2b(repr(key).encode(), digest_size=12).hexdigest()

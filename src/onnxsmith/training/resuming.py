@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Resumable(Training, Protocol):
 
     @property
     def objective(self) -> Objective:
-        """What is minimised."""
+        """The loss that is minimised."""
         ...
 
     @property
@@ -63,7 +64,7 @@ class Resumable(Training, Protocol):
 
 @dataclass(slots=True)
 class Running:
-    """What a fit runs on, beside the trainer: a checkpoint says of it what has to be the same."""
+    """Data, callbacks and settings of a fit: a checkpoint says of them what has to be the same."""
 
     feed: Feed | None
     callbacks: Sequence[Callback]
@@ -117,7 +118,7 @@ class Running:
 def checkpoint_of(
     trainer: Resumable, running: Running, rates: dict[str, float], *, is_stopped: bool
 ) -> Checkpoint:
-    """What is kept of a fit now."""
+    """The checkpoint of a fit now."""
     position = trainer.position
     entries = position.as_dict()
     records, plateaus = entries.pop("records"), entries.pop("plateaus")
@@ -137,7 +138,7 @@ def checkpoint_of(
     )
 
 
-def resume(trainer: Resumable, running: Running, given: Any) -> Position | None:
+def resume(trainer: Resumable, running: Running, given: str | os.PathLike[str]) -> Position | None:
     """Set a trainer and callbacks to a checkpoint, a file or the last of a folder; None where there is none yet.
 
     Nothing is changed before it is known that all of it fits.
@@ -211,7 +212,7 @@ def _matched(
 
 
 def _environment(trainer: Resumable) -> dict[str, Json]:
-    """What the last bits of a fit depend on."""
+    """Device, threads and versions, on which the last bits of a fit depend."""
     threads = current().intra_op_threads
     return {
         "device": trainer.session.device,

@@ -165,7 +165,7 @@ class Trainer:
         return self.running.resumed_from
 
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+        """A checkpoint of the fit as it is now; callbacks ask for it, and `SaveCheckpoint` writes it."""
         is_stopped = self._loop is not None and self._loop.is_stopped
         return checkpoint_of(
             self, self.running, self._rates.of_step(self.position.step), is_stopped=is_stopped
@@ -355,7 +355,7 @@ class Trainer:
             self._loop, self.is_resumed = None, False
         return History(position.records[position.first_epoch :])
 
-    def _begin(self, resume: Given, feed: Feed, epochs: int) -> Position:
+    def _begin(self, resume: str | os.PathLike[str] | None, feed: Feed, epochs: int) -> Position:
         """Set the position of a fit: it begins here, or goes on from that of another."""
         found = None if resume is None else resume_from(self, self.running, resume)
         self.is_resumed = found is not None

@@ -273,6 +273,8 @@ def plain(x: Any) -> Any:
 GIVEN: dict[str, Callable[[], Any]] = {
     "model": lambda: trace(plain, FLOAT["N", 4]),
     "proto": lambda: trace(plain, FLOAT["N", 4]).proto,
+    "bytes": lambda: trace(plain, FLOAT["N", 4]).proto.SerializeToString(),
+    "onnx-ir": lambda: trace(plain, FLOAT["N", 4]).ir,
     "script": lambda: scripted,
     "function": lambda: plain,
 }

@@ -294,7 +294,7 @@ Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+    """A fit at one step, to go on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
 
     >>> import numpy as np
     >>> from onnxsmith.training import Checkpoint
@@ -332,7 +332,7 @@ class Training(Protocol):
     def resumed_from(self) -> Path | None:
         """The checkpoint that the fit goes on from."""
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now."""
+        """A checkpoint of the fit as it is now."""
     def stop(self) -> None:
         """End the fit."""
 
@@ -377,7 +377,7 @@ class NeuralNet(OfModel):
     power_t: float
     max_iter: int
     shuffle: bool
-    random_state: Any
+    random_state: int | np.random.RandomState | None
     tol: float
     verbose: bool
     warm_start: bool
@@ -408,7 +408,7 @@ class NeuralNet(OfModel):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         tol: float = 0.0001,
         verbose: bool = False,
         warm_start: bool = False,
@@ -457,7 +457,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     """
     classes_: Elements
     is_multilabel_: bool
-    def partial_fit(self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None) -> Self:
+    def partial_fit(self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps; the first call names all classes."""
     def predict(self, X: Rows) -> Elements:
         """The class of each row; of several labels 1 where the probability is over one half."""

@@ -6,6 +6,7 @@ import importlib
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import AttributeValueError, PipelineError
@@ -22,7 +23,7 @@ _utils: Any = importlib.import_module("sklearn.utils")
 Examples: TypeAlias = "tuple[Array, Array, Array | None]"
 
 
-def checked_rows(estimator: object, X: Rows, dtype: str) -> Array:
+def checked_rows(estimator: BaseEstimator, X: Rows, dtype: str) -> Array:
     """Rows to predict for, with the columns that an estimator was fitted on."""
     found = _validation.validate_data(
         estimator, X, accept_sparse=["csr", "csc"], dtype=(np.float64, np.float32), reset=False
@@ -30,7 +31,7 @@ def checked_rows(estimator: object, X: Rows, dtype: str) -> Array:
     return dense_rows(found, dtype)
 
 
-def checked_examples(estimator: object, X: Rows, y: Rows, *, is_first: bool) -> tuple[Any, Elements]:
+def checked_examples(estimator: BaseEstimator, X: Rows, y: Rows, *, is_first: bool) -> tuple[Any, Elements]:
     """Rows, which may be a sparse matrix, and targets; of a single column as a vector."""
     rows, given = _validation.validate_data(
         estimator,
@@ -46,9 +47,9 @@ def checked_examples(estimator: object, X: Rows, y: Rows, *, is_first: bool) -> 
     return rows, given
 
 
-def dense_rows(rows: Any, dtype: str) -> Array:
+def dense_rows(rows: Rows, dtype: str) -> Array:
     """Rows as a network takes them: dense, and of its element type."""
-    dense = rows.toarray() if hasattr(rows, "toarray") else rows
+    dense = cast(Any, rows).toarray() if hasattr(rows, "toarray") else rows
     with np.errstate(over="ignore"):
         found = np.ascontiguousarray(dense, dtype)
     if found.dtype != np.float64 and not np.isfinite(found).all():
@@ -73,7 +74,7 @@ def with_weights(data: Array, target: Array, sample_weight: Rows | None) -> Exam
 
 
 def split(
-    examples: Examples, share: float, random: object, *, is_of_labels: bool
+    examples: Examples, share: float, random: np.random.RandomState, *, is_of_labels: bool
 ) -> tuple[Examples, Examples]:
     """Examples for training and for a score, both with all classes where targets are labels."""
     data, target, weight = examples
@@ -92,18 +93,18 @@ def split(
     return taken(train), taken(test)
 
 
-def random_of(state: object) -> np.random.RandomState:
-    """What numbers are drawn from, by a parameter `random_state`."""
+def random_of(state: int | np.random.RandomState | None) -> np.random.RandomState:
+    """The source of random numbers that a parameter `random_state` names."""
     return _utils.check_random_state(state)
 
 
-def check_fitted(estimator: object) -> None:
+def check_fitted(estimator: BaseEstimator) -> None:
     """Raise scikit-learn's NotFittedError for an estimator that is not fitted."""
     _validation.check_is_fitted(estimator, "n_iter_")
 
 
 def kind_of_labels(y: Elements) -> str:
-    """What labels are, by scikit-learn's names; numbers that are none are refused."""
+    """The kind of labels, by scikit-learn's names; numbers that are none are refused."""
     _multiclass.check_classification_targets(y)
     return _multiclass.type_of_target(y)
 

@@ -30,7 +30,7 @@ class Rate:
 
 @dataclass(slots=True)
 class Progressing:
-    """What an estimator has seen of its epochs; a fit that starts warm goes on from it."""
+    """Losses and scores of the epochs of an estimator; a fit that starts warm goes on from them."""
 
     losses: list[float]
     scores: list[float]

@@ -43,7 +43,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     @boundary
     def partial_fit(
-        self, X: Rows, y: Rows, classes: object = None, sample_weight: Rows | None = None
+        self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None
     ) -> Self:
         """Train on rows for one epoch, and go on from what the optimiser keeps; the first call names all classes."""
         if classes is None and not hasattr(self, "n_iter_"):
@@ -94,7 +94,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return not self.is_multilabel_
 
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: Rows | None, scores: int | None
     ) -> tuple[Array, Output, int]:
         kind = kind_of_labels(y)
         if kind == "multiclass-multioutput":
@@ -170,7 +170,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return found[:, 0] if self.is_flat_ else found
 
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: Rows | None, scores: int | None
     ) -> tuple[Array, Output, int]:
         if is_first:
             self.is_flat_ = y.ndim == 1

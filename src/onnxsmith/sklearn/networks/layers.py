@@ -109,13 +109,15 @@ def with_weights(model: Model, weights: Mapping[str, Array]) -> Model:
 
 
 def _with_weights_as_inputs(
-    layers: Layers, compute: Callable[[Tensor, Mapping[str, Tensor]], Any], outputs: Sequence[str]
+    layers: Layers,
+    compute: Callable[[Tensor, Mapping[str, Tensor]], Tensor | tuple[Tensor, ...]],
+    outputs: Sequence[str],
 ) -> Model:
     kind = DType.from_numpy(np.dtype(layers.dtype))
     names = [each for pair in zip(layers.coefs, layers.intercepts, strict=True) for each in pair]
     shapes = [each for taken, given in pairwise(layers.sizes) for each in ((taken, given), (given,))]
 
-    def network(x: Tensor, *weights: Tensor) -> Any:
+    def network(x: Tensor, *weights: Tensor) -> Tensor | tuple[Tensor, ...]:
         return compute(x, dict(zip(names, weights, strict=True)))
 
     return trace(

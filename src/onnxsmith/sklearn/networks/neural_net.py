@@ -59,7 +59,7 @@ class NeuralNet(OfModel):
         power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         tol: float = 1e-4,
         verbose: bool = False,
         warm_start: bool = False,
@@ -88,7 +88,7 @@ class NeuralNet(OfModel):
         self.power_t: float = power_t
         self.max_iter: int = max_iter
         self.shuffle: bool = shuffle
-        self.random_state: Any = random_state
+        self.random_state: int | np.random.RandomState | None = random_state
         self.tol: float = tol
         self.verbose: bool = verbose
         self.warm_start: bool = warm_start
@@ -110,7 +110,7 @@ class NeuralNet(OfModel):
     _is_of_labels = False
 
     def _targets(
-        self, y: Elements, *, is_first: bool, classes: object, scores: int | None
+        self, y: Elements, *, is_first: bool, classes: Rows | None, scores: int | None
     ) -> tuple[Array, Output, int]:
         """Targets as the network takes them, the kind of its scores, and how many there are.
 
@@ -130,7 +130,7 @@ class NeuralNet(OfModel):
         return self._fit(X, y, sample_weight, is_partial=False)
 
     def _fit(
-        self, X: Rows, y: Rows, sample_weight: Rows | None, *, is_partial: bool, classes: object = None
+        self, X: Rows, y: Rows, sample_weight: Rows | None, *, is_partial: bool, classes: Rows | None = None
     ) -> Self:
         given = cast("dict[str, Any]", cast(Any, self).get_params(deep=False))
         parameters.check(given)

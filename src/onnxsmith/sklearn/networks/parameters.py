@@ -24,7 +24,7 @@ _NUMBERS = (
 )
 
 
-def sizes_of(hidden: object) -> list[int]:
+def sizes_of(hidden: int | Sequence[int]) -> list[int]:
     """The numbers of units of hidden layers, of which there may be none."""
     given = cast(Any, hidden)
     return [int(given)] if hasattr(given, "__index__") else [int(each) for each in given]
@@ -61,7 +61,7 @@ def check(parameters: Mapping[str, Any]) -> None:
 
 
 def wanted(parameters: Mapping[str, Any], *, is_weighted: bool) -> Wanted:
-    """What is minimised, and how, by parameters that were checked."""
+    """The loss and the optimiser, by parameters that were checked."""
     solver, settings = parameters["solver"], dict[str, Any]()
     if solver == "sgd":
         momentum = float(parameters["momentum"])

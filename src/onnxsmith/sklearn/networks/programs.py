@@ -1,4 +1,4 @@
-"""What an estimator trains: layers or a given model, each as a trainer and as what scores rows afterwards."""
+"""Networks that estimators train: layers or a given model, each as a trainer and as a function of rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST = 16
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is minimised, and how: the parts of an estimator's parameters that a step is compiled for."""
+    """Loss and optimiser: the parts of an estimator's parameters that a step is compiled for."""
 
     #: The name of an optimiser with its settings; None where `optimizer` is given as one.
     solver: tuple[str, tuple[tuple[str, Any], ...]]
