@@ -311,7 +311,14 @@ class Checkpoint:
     environment: Mapping[str, Json] = ...
 
 class Training(Protocol):
-    """A trainer as callbacks see it; `Trainer` is one."""
+    """A trainer as callbacks see it; `Trainer` is one.
+
+    >>> from onnxsmith.training import Callback, Training
+    >>> class Halving(Callback):
+    ...     def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
+    ...         if record["loss"] < trainer.history[0]["loss"] / 2:
+    ...             trainer.stop()
+    """
     position: Position
     is_resumed: bool
     @property

@@ -219,7 +219,7 @@ Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a fit goes on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
+    """A fit at one step, to go on from; `read_checkpoint` reads one, and `SaveCheckpoint` writes them.
 
     >>> import numpy as np
     >>> from onnxsmith.training import Checkpoint
@@ -236,7 +236,14 @@ class Checkpoint:
     environment: Mapping[str, Json] = ...
 
 class Training(Protocol):
-    """A trainer as callbacks see it; `Trainer` is one."""
+    """A trainer as callbacks see it; `Trainer` is one.
+
+    >>> from onnxsmith.training import Callback, Training
+    >>> class Halving(Callback):
+    ...     def on_epoch_end(self, trainer: Training, record: dict[str, float]) -> None:
+    ...         if record["loss"] < trainer.history[0]["loss"] / 2:
+    ...             trainer.stop()
+    """
     position: Position
     is_resumed: bool
     @property
@@ -257,7 +264,7 @@ class Training(Protocol):
     def resumed_from(self) -> Path | None:
         """The checkpoint that the fit goes on from."""
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now."""
+        """A checkpoint of the fit as it is now."""
     def stop(self) -> None:
         """End the fit."""
 
@@ -553,8 +560,9 @@ class Objective:
         target: Annotation | None = None,
         penalty: Callable[..., Any] | None = None,
         is_weighted: bool = False,
+        seed: int | None = None,
     ) -> Objective:
-        """Reads what a user wants to be minimised; refused where it cannot be."""
+        """Reads what a user wants to be minimised; refused where it cannot be. With a seed, dropouts draw by it."""
     def with_weights(self, names: list[str]) -> Objective:
         """The same for other weights."""
     def in_use(self) -> Objective:
@@ -637,7 +645,7 @@ class Resumable(Training, Protocol):
     """A trainer, with all that a checkpoint has to know of it."""
     @property
     def objective(self) -> Objective:
-        """What is minimised."""
+        """The loss that is minimised."""
     @property
     def updates(self) -> Updates:
         """The optimisers, and what is done to gradients."""
@@ -647,7 +655,7 @@ class Resumable(Training, Protocol):
 
 @dataclass(slots=True)
 class Running:
-    """What a fit runs on, beside the trainer: a checkpoint says of it what has to be the same."""
+    """Data, callbacks and settings of a fit: a checkpoint says of them what has to be the same."""
     feed: Feed | None
     callbacks: Sequence[Callback]
     batch_size: int
@@ -732,7 +740,7 @@ class Trainer:
     def resumed_from(self) -> Path | None:
         """The checkpoint that the fit goes on from, or that of the last fit."""
     def checkpoint(self) -> Checkpoint:
-        """What a fit goes on from, as it is now; callbacks ask for it while it runs, and `SaveCheckpoint` writes it."""
+        """A checkpoint of the fit as it is now; callbacks ask for it, and `SaveCheckpoint` writes it."""
     @property
     def updates(self) -> Updates:
         """The optimisers and what is done to gradients."""
