@@ -56,6 +56,7 @@ from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
+from onnxsmith.graphs.identity import values_key
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.graphs.model_calls import gives_tensors
@@ -65,7 +66,6 @@ from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import LIMIT, ArraysCall, Specialised, Watch
-from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, taking_apart, unflatten
@@ -209,10 +209,9 @@ class Gradient(Specialised[KeptCall]):
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         options, rest = attributes_of(self._function, args, kwargs)
         if options:
-            key = tuple((name, option_key(value)) for name, value in options.items())
             wrt = self._wrt[0] if self._is_single else self._wrt
             return self._with_attributes.get_or_make(
-                key,
+                values_key(options),
                 lambda: Gradient(
                     with_attributes(self._function, options), wrt, self._mode, keeps_nested=self._keeps_nested
                 ),

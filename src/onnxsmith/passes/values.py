@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of
 
 Array: TypeAlias = NDArray[np.generic]
 #: A size: a number, the name that the model has for it, or None where nothing is known.
@@ -121,11 +121,6 @@ def has_references(node: ir.Node) -> bool:
 def is_open_inside(node: ir.Node) -> bool:
     """True if the graphs inside a node may read values from around it, as those of control flow may."""
     return not node.domain and node.op_type in ("If", "Loop", "Scan")
-
-
-def has_graphs(node: ir.Node) -> bool:
-    """True if a node has graphs inside."""
-    return bool(node.attributes) and next(bodies_of(node), None) is not None
 
 
 def node_count(graph: ir.Graph | ir.Function) -> int:

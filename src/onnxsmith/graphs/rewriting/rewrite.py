@@ -27,6 +27,7 @@ from onnxsmith.graphs.rewriting.scopes import (
     functions_of,
     functions_that_use,
     inner_graphs,
+    operator_key,
     opset_versions,
     plain_domain,
     value_names,
@@ -80,7 +81,7 @@ def rewrite(
     concerned = functions_that_use(functions, rules) if functions else set[FunctionKey]()
     for node in all_nodes(model.graph.node):
         key = function_key(node) if functions else None
-        if key in concerned or (key not in functions and (plain_domain(node.domain), node.op_type) in rules):
+        if key in concerned or (key not in functions and operator_key(node) in rules):
             break
     else:
         return Rewritten(model)
@@ -234,7 +235,7 @@ class _Run:
         if self._mark is None:
             return
         for node in all_nodes(nodes):
-            if (plain_domain(node.domain), node.op_type) in self._rules and not self._is_marked(node):
+            if operator_key(node) in self._rules and not self._is_marked(node):
                 node.metadata_props.add(key=self._mark, value=rules)
 
     def _retarget(
