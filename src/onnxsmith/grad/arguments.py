@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import holds_tensor
+from onnxsmith.core.operands import holds_tensor
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.numpys_scalar import NumpysScalar
 from onnxsmith.core.tensor import Tensor

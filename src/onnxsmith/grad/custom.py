@@ -16,7 +16,7 @@ from typing import Any, cast
 from onnxsmith.algorithms.named import unused
 from onnxsmith.context import setting
 from onnxsmith.core.demands import noting
-from onnxsmith.core.numpys_arrays import in_numpy_code
+from onnxsmith.core.operands import in_numpy_code
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded

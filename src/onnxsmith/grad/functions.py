@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.call_cache import CallCache
-from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
+from onnxsmith.core.operands import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -50,9 +50,8 @@ from onnxsmith.grad.binding import (
     signature_of,
     with_attributes,
 )
-from onnxsmith.grad.gradient_cache import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset, refuse_twice
-from onnxsmith.grad.open_sizes import OpenSizes
+from onnxsmith.grad.open_sizes import KeptCall, OpenSizes, open_types
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures

@@ -12,8 +12,7 @@ from typing import TypeAlias
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.context import setting
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused, setting
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import did_you_mean

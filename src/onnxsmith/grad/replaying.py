@@ -40,7 +40,7 @@ from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.rewriting.scopes import captured, has_graphs
-from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import MOST_NODES, is_past_measure
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry

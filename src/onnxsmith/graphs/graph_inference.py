@@ -22,8 +22,7 @@ from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference import infer
-from onnxsmith.schema.inference.broadcasting import Different, merge_types
-from onnxsmith.schema.inference.completing import completed_type
+from onnxsmith.schema.inference.broadcasting import Different, completed_type, merge_types
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.signature import without_shape
 from onnxsmith.types.dtypes import DType

@@ -19,8 +19,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_content import Held, read
 from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.inspection.node import Graph, Node
-from onnxsmith.schema.inference.broadcasting import Different, is_complete, is_nothing, merge_types
-from onnxsmith.schema.inference.completing import OwnNames
+from onnxsmith.schema.inference.broadcasting import Different, OwnNames, is_complete, is_nothing, merge_types
 from onnxsmith.schema.inference.known import NOTHING
 from onnxsmith.types.value_types import AnyValueType
 

@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.errors import (
     AttributeValueError,
     VersionConversionError,
@@ -19,7 +19,7 @@ from onnxsmith.graphs.model import Model, ModelLike, model_of
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
-from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
+from onnxsmith.graphs.rewriting.unfolding import nodes_without_functions
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
@@ -61,7 +61,7 @@ from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, joined, rule_table
 from onnxsmith.runtime.kernels_in_python import kernel_of
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
 _MOST_ROUNDS = 10

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import onnx
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, standard_version
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.adapting import Refused, guarded
 from onnxsmith.runtime.facts.fact import CPU

@@ -18,6 +18,7 @@ from onnx import helper, numpy_helper
 from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import KernelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs import raw
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.model_runtime import FindNode
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
@@ -29,7 +30,6 @@ from onnxsmith.graphs.rewriting.scopes import (
     plain_domain,
 )
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.kernels_in_python import Kernel, KernelKey, failed_kernel, kernel_of
 from onnxsmith.runtime.single_node import dense_array, type_proto

@@ -19,6 +19,7 @@ from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.handover import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
 from onnxsmith.graphs.omitted_outputs import name_omitted
@@ -37,9 +38,8 @@ from onnxsmith.graphs.rewriting.scopes import (
     opset_versions,
     plain_domain,
 )
-from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import Array
-from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api, plug_ins
 from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.facts.fact import CPU, CUDA, facts_of

@@ -17,8 +17,8 @@ from onnx import helper, numpy_helper
 from onnxsmith.graphs.identity import values_key
 from onnxsmith.runtime import versions
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeType, OperatorDef
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
 

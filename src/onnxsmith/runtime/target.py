@@ -28,13 +28,13 @@ from onnxsmith.runtime.devices import staying_on
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
 from onnxsmith.runtime.tensor import EagerTensor, adopted, as_tensor
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 from onnxsmith.schema.foreign_arrays import DeviceArray, UnreadableArray, is_foreign, read_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType

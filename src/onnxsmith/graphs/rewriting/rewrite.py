@@ -33,8 +33,8 @@ from onnxsmith.graphs.rewriting.scopes import (
     value_names,
 )
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
-from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.graphs.rewriting.unfolding import is_past_measure
+from onnxsmith.schema.registry import default_opset_version
 
 #: How deep functions may call functions: each takes a few frames of Python's stack.
 _MOST_CALLS = 200

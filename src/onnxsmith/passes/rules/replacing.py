@@ -35,8 +35,8 @@ from onnxsmith.passes.rules.recording import returned
 from onnxsmith.passes.rules.replacement_imports import Brought
 from onnxsmith.passes.rules.same_functions import needed_functions, other_version
 from onnxsmith.passes.values import Array
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use
+from onnxsmith.schema.registry import default_opset_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256

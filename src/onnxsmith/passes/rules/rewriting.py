@@ -7,7 +7,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.graphs.edits import Edit

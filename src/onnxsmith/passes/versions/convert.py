@@ -23,7 +23,7 @@ from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
 from onnxsmith.passes.versions.walk import Conversion
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 #: A version as it is asked for: "newest" is the last that the installed onnx has, "runtime" the last that the
 #: installed ONNX Runtime loads.

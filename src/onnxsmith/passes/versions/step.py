@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.editor import Attempt, AttributeContent, Editor
-from onnxsmith.passes.values import Dimension, int_attribute, rank
+from onnxsmith.passes.values import Dimension, attribute_of, int_attribute, rank
 from onnxsmith.registry import Registry
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType

@@ -11,7 +11,7 @@ import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.errors import combined
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.analysis.expressions import (

@@ -20,8 +20,8 @@ from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import AttributeParameterError, OnnxsmithError, RecursiveFunctionError
-from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.graphs.identity import values_key
+from onnxsmith.graphs.size_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place

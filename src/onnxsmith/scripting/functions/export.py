@@ -12,7 +12,6 @@ from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.carried_conditions import carry, put_into
 from onnxsmith.graphs.function import FunctionBody, GivenFunction, as_function, as_proto, body_of, dissolved
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -20,10 +19,10 @@ from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
-from onnxsmith.graphs.size_conditions import conditions_of, declared_in
+from onnxsmith.graphs.size_conditions import carry, conditions_of, declared_in, put_into
 from onnxsmith.graphs.value import Made
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.scripting.functions import staged_cache
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.definition import ModelOptions, check_options
