@@ -1,4 +1,4 @@
-"""Context variables that have a value for a block. Knows none of them."""
+"""Blocks in which a context variable has a value, or garbage is not collected. Knows none of the variables."""
 
 from __future__ import annotations
 

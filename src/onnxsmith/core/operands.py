@@ -1,6 +1,7 @@
 """The facts that are known of an operand now: element type, shape, content, and the operators that work on it.
 
-Reads facts off tensors, arrays and literals; calls no operator.
+Reads facts off tensors, arrays and literals; calls no operator. Arrays that compute as numpy does are known by what
+they can be asked, not by their class: their namespace stands above.
 """
 
 from __future__ import annotations

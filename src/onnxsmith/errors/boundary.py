@@ -1,4 +1,9 @@
-"""`boundary`: what every public entry point does with the errors that leave it."""
+"""`boundary`: what every public entry point does with the errors that leave it, and with refusals that code caught.
+
+A refusal says that a model cannot do what an eager run does. An `except TypeError` in a helper or a library takes it
+for an error of the eager run, and would go on with a result that this never has. It is raised again where a recording
+ends.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ from onnxsmith.grad.binding import (
     with_attributes,
 )
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset, refuse_twice
-from onnxsmith.grad.open_sizes import KeptCall, OpenSizes, open_types
+from onnxsmith.grad.open_sizes import CachedModel, OpenSizes, open_types
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
@@ -145,7 +145,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 
 @shown_as("gradient")
-class Gradient(Specialised[KeptCall]):
+class Gradient(Specialised[CachedModel]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
 
     _form_of = operator.attrgetter("dtype", "shape")
@@ -264,7 +264,7 @@ class Gradient(Specialised[KeptCall]):
             results = tuple(map(as_tensor, several))
         return self._result(call, bound, results)
 
-    def _on_such_arrays(self, call: KeptCall) -> ArraysCall:
+    def _on_such_arrays(self, call: CachedModel) -> ArraysCall:
         """A call on arrays alone, of the element types and shapes that `call` has run on."""
         run, count = call.model.native_runner(), call.value_count
         has_value = self._mode == "value_and_grad"
@@ -301,7 +301,7 @@ class Gradient(Specialised[KeptCall]):
 
     def _on_arrays(
         self, bound: Bound, arguments: Sequence[Argument], extra: Sequence[UserValue]
-    ) -> tuple[KeptCall, list[Array]]:
+    ) -> tuple[CachedModel, list[Array]]:
         """The model for these arguments, and its inputs without the cotangents or tangents."""
         arrays = input_arrays(self._function, arguments)
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
@@ -355,7 +355,7 @@ class Gradient(Specialised[KeptCall]):
         return any(each.role == "number" and port == f"{each.name}_tangent" for each in arguments)
 
     def _as_numbers(
-        self, call: KeptCall, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
+        self, call: CachedModel, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
     ) -> Any:
         """The results; gradients by Python's numbers, which have no element type, in that of the function's result."""
         numbers = {each.name for each in arguments if each.role == "number"} & set(wrt)
@@ -487,7 +487,7 @@ class Gradient(Specialised[KeptCall]):
         *,
         mixes_dtypes: bool,
         as_array: Callable[[Tensor], object] | None = None,
-    ) -> KeptCall:
+    ) -> CachedModel:
         """The model for these arguments, made or found."""
         key = (options_key(arguments), mixes_dtypes, as_array is None, *kinds)
         found = self._made.get(key)
@@ -553,7 +553,7 @@ class Gradient(Specialised[KeptCall]):
     def _shown(self) -> str:
         return shown_name(self._function)
 
-    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> KeptCall:
+    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> CachedModel:
         outputs = [each.name for each in model.outputs]
         if self._mode in ("grad", "value_and_grad"):
             if len(outputs) != 1:
@@ -562,7 +562,7 @@ class Gradient(Specialised[KeptCall]):
                     help="return the loss alone; vjp weights several results",
                 )
             made = differentiated(model, outputs, wrt, fills=True, keeps_nested=self._keeps_nested)
-            return KeptCall(made.model, 1)
+            return CachedModel(made.model, 1)
         if self._mode == "vjp":
             if extra != len(outputs):
                 raise CallError(
@@ -572,12 +572,12 @@ class Gradient(Specialised[KeptCall]):
             made = differentiated(
                 model, outputs, wrt, fills=True, cotangents=named, keeps_nested=self._keeps_nested
             )
-            return KeptCall(made.model, len(outputs))
+            return CachedModel(made.model, len(outputs))
         if extra != len(wrt):
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")
-        return KeptCall(forward_model(model, outputs, wrt), len(outputs))
+        return CachedModel(forward_model(model, outputs, wrt), len(outputs))
 
-    def _result(self, call: KeptCall, bound: Bound, results: Any) -> Any:
+    def _result(self, call: CachedModel, bound: Bound, results: Any) -> Any:
         found = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         values, gradients = found[: call.value_count], found[call.value_count :]
         if self._mode != "jvp" and bound.has_containers:

@@ -63,7 +63,7 @@ def _pattern(seen: Sequence[Sizes]) -> tuple[Dimension, ...]:
 
 
 @dataclass(slots=True)
-class KeptCall:
+class CachedModel:
     """A model that was made for the types of a call, and what its outputs are."""
 
     model: Model

@@ -1,5 +1,6 @@
-"""Makes a `SessionModel` of a model: which weights stay in the graph, and where the others lie.
+"""`SessionModel`, and how one is made of a model: which weights stay in the graph, and where the others lie.
 
+What lies between a model and a session (facts about a runtime, say) rewrites the graph and never touches the weights.
 The model is read and not changed, so that threads may do this with one model at the same time. No weight is copied
 here that lies in memory or in a file as ONNX lays it out.
 """

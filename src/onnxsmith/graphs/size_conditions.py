@@ -1,5 +1,8 @@
 """Conditions on sizes in a model's metadata: written when a model is made, checked before it runs.
 
+Those of a called model are checked at the call, as far as the types of the arguments decide. The others are carried
+into the metadata of the model that is being made.
+
 Ranges of dimensions that annotations declare become such conditions. The metadata of a model is data: a condition is
 arithmetic on the names of dimensions, and read as nothing else.
 """

@@ -53,7 +53,7 @@ from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
 from onnxsmith.passes.values import fixed_shape
@@ -225,7 +225,9 @@ def _has_open_attention(model: ir.Model) -> bool:
     )
 
 
-def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog) -> Held:
+def _in_opset(
+    held: ModelContent, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog
+) -> ModelContent:
     """A copy of the model, in the version of the standard opset that it is to have."""
     now = held.ir.opset_imports.get("", held.ir.opset_imports.get("ai.onnx", 0))
     version = now
@@ -238,7 +240,7 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
     if version == now or not now:
         return held.copy()
     try:
-        return Held(converted(held.ir, {"": version}, log), dict(held.special))
+        return ModelContent(converted(held.ir, {"": version}, log), dict(held.special))
     except VersionConversionError as error:
         if isinstance(opset, int):
             raise

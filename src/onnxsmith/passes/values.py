@@ -1,4 +1,4 @@
-"""Questions about values and nodes of onnx-ir graphs that rules ask all the time. Nothing is changed here."""
+"""Questions about values and nodes of onnx-ir graphs that rules ask all the time, and attributes from plain values."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
+class SessionArguments:
     """The arguments of `create_session`: the graph, the weights in memory, the folder of those in files."""
 
     graph: bytes
@@ -60,11 +60,11 @@ class HandedOver:
     folder: str | None
 
 
-def hand_over(model: SessionModel) -> HandedOver:
+def session_arguments(model: SessionModel) -> SessionArguments:
     """Where the weights of a model lie, as ONNX Runtime wants to be told."""
     apart = model.apart() if model.weights else ()
     if not apart:
-        return HandedOver(model.proto.SerializeToString(), {}, None)
+        return SessionArguments(model.proto.SerializeToString(), {}, None)
     folder = _common_folder([weight.part for _, weight in apart if weight.part is not None])
     proto = copied(model.proto)  # the graph alone: the weights are not in it
     values: dict[str, tuple[Array, OrtValue]] = {}
@@ -73,7 +73,7 @@ def hand_over(model: SessionModel) -> HandedOver:
             _refer(tensor, weight.part, folder)
         else:
             values[tensor.name] = _value(tensor, weight)
-    return HandedOver(proto.SerializeToString(), values, folder)
+    return SessionArguments(proto.SerializeToString(), values, folder)
 
 
 def _common_folder(parts: Sequence[FilePart]) -> str | None:
@@ -285,7 +285,7 @@ def _make_session(
 ) -> onnxruntime_api.Session:
     if _SLICE in operators:
         _refuse_negative_sizes(model.proto)
-    given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
+    given = session_arguments(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     providers = session_providers(settings.providers, allow_tf32=settings.allow_tf32, captures=False)
     for name, _ in providers:
         if entry_of(name) is None:

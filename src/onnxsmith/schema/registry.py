@@ -1,6 +1,7 @@
 """Every operator definition there is, by domain, name and opset version; each is made once, when first asked for.
 
-Finds definitions and says why there is none; it knows nothing of calls. `ai.onnx` is another name of the domain "".
+Finds definitions and says why there is none; it knows nothing of calls. The opset version that is used where the user
+names none is here, too. `ai.onnx` is another name of the domain "".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How large a model is when its functions are dissolved: functions that call others twice double at every level.
 
-Counts from the calls alone, and unfolds nothing.
+Counts from the calls alone, and unfolds nothing. A model past the measure is known by it.
 """
 
 from __future__ import annotations

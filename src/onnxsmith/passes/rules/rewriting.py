@@ -96,7 +96,7 @@ def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
         endless = [
             f"stopped after {len(edit.log)} changes: what the rules make is matched again, without end"
         ]
-    application.brought.drop_untold()
+    application.imported.drop_unreported()
     return [*application.notes(), *endless]
 
 

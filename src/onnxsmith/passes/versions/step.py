@@ -29,16 +29,16 @@ class Refusal(Exception):
         self.remedy = remedy
 
 
-class Kept(enum.Enum):
+class Unchanged(enum.Enum):
     """The answer of an adapter that has looked at a node and leaves it as it is."""
 
     AS_IT_IS = enum.auto()
 
 
-AS_IT_IS = Kept.AS_IT_IS
+AS_IT_IS = Unchanged.AS_IT_IS
 
 #: What is read instead of a node's outputs.
-Answer: TypeAlias = Sequence[ir.Value | None] | ir.Value | Kept
+Answer: TypeAlias = Sequence[ir.Value | None] | ir.Value | Unchanged
 
 
 class Step(Attempt):

@@ -1,4 +1,4 @@
-"""numpy's broadcasting on shapes with symbolic and unknown dimensions, and how shapes and types are merged.
+"""numpy's broadcasting on shapes with symbolic and unknown sizes, and how shapes and types are merged and completed.
 
 Pure functions; what to say to a user about a mismatch is the caller's business.
 """

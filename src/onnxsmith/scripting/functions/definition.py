@@ -1,4 +1,7 @@
-"""A script before anything is done with it: what the user wrote, where it stands, and what is known of it."""
+"""A script before anything is done with it: what the user wrote, where it stands, and what is known of it.
+
+Names that are defined nowhere are found here: neither in the script, nor around it, nor further down in its module.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from onnxsmith.scripting.analysis.names import assigned_names, free_names, param
 from onnxsmith.scripting.analysis.straight import StraightCode, read_straight
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.functions.signature import ScriptSignature, read_signature
-from onnxsmith.scripting.functions.staged_cache import Kept
+from onnxsmith.scripting.functions.staged_cache import StagedResult
 from onnxsmith.scripting.source.definition_spans import Places
 from onnxsmith.scripting.source.function_source import (
     FunctionNode,
@@ -189,7 +192,7 @@ class ScriptDefinition(Script):
         self._analysis: Analysis | None = None
         self._undefined_names: UndefinedNames | None = None
         #: What checking it left behind, for the first model that is made of it.
-        self.kept: Kept[Any] | None = None
+        self.kept: StagedResult[Any] | None = None
         #: What is wrong with it before it is staged: names that are defined nowhere.
         self.known_mistakes: list[OnnxsmithError] = []
         if self.straight_call() is None:

@@ -48,7 +48,7 @@ def check_generic(script: ScriptDefinition) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
     can_keep = not script.is_inline and staged_cache.can_keep(script.function, script.parameters)
     if can_keep or (script.is_exact and not script.parameters.attributes and script.is_main):
-        script.kept = staged_cache.Kept(
+        script.kept = staged_cache.StagedResult(
             script.function, stage(script, _model_of(script), _input_types(script, None, None), {})
         )
         return

@@ -43,7 +43,7 @@ _COMPARED_BYTES = 1 << 20
 StagedT = TypeVar("StagedT")
 
 
-class Kept(Generic[StagedT]):
+class StagedResult(Generic[StagedT]):
     """The result of staging a function, and the objects that the function referred to."""
 
     def __init__(self, function: types.FunctionType, staged: StagedT) -> None:

@@ -3,7 +3,8 @@
 Eagerly such a statement changes the array itself. In the model the variable has another tensor after it, which is the
 same as long as nobody else sees the array. Where another variable, a list or a view does, all of them get a
 `TrackedArray` before the path begins. Where something does that cannot be given one, the path is refused. Objects from
-before are found by what they hold, those that are made later by what the code says.
+before are found by what they hold, those that are made later by what the code says. A variable that holds one array
+after the other in a loop has an array of its own in each iteration; one that somebody else may hold is locked.
 """
 
 from __future__ import annotations

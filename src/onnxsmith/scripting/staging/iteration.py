@@ -1,4 +1,7 @@
-"""The source of a `for`: a Python iterable, or positions that the model counts."""
+"""The source of a `for`: a Python iterable, or positions that the model counts.
+
+`range`, `zip`, `enumerate` and `reversed` are taken apart, so that tensors may stand in them.
+"""
 
 from __future__ import annotations
 

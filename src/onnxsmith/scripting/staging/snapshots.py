@@ -28,6 +28,7 @@ _Dict = dict[Hashable, object]
 _OrderedDict = collections.OrderedDict[Hashable, object]
 _Set = set[Hashable]
 _ORDERED: type = collections.OrderedDict
+_Words = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
 
 def _are_same(a: Iterable[object], b: Iterable[object]) -> bool:
@@ -547,12 +548,7 @@ class StatePicture(Picture, Generic[S]):
 
 def _is_equal_state(a: S, b: S) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return bool(
-            np.array_equal(
-                cast("np.ndarray[tuple[int], np.dtype[np.uint32]]", a),
-                cast("np.ndarray[tuple[int], np.dtype[np.uint32]]", b),
-            )
-        )
+        return bool(np.array_equal(cast("_Words", a), cast("_Words", b)))
     if isinstance(a, dict) and isinstance(b, dict):
         first, second = cast("dict[str, object]", a), cast("dict[str, object]", b)
         return first.keys() == second.keys() and all(_is_equal_state(first[k], second[k]) for k in first)
