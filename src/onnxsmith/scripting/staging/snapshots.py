@@ -456,9 +456,9 @@ class FunctionPicture(Picture):
         if named or self._cells:
             return self.is_changed
         return lambda: (
-            function.__code__ is not code
-            or function.__defaults__ is not given
-            or function.__kwdefaults__ is not named
+            code is not function.__code__
+            or given is not function.__defaults__
+            or named is not function.__kwdefaults__
         )
 
     def put_back(self) -> None:
