@@ -64,7 +64,7 @@ def _optimised(model: Any) -> Any:
 
 
 def _newer(model: Any) -> Any:
-    from onnxsmith.schema.default_version import default_opset_version
+    from onnxsmith.schema.registry import default_opset_version
 
     return model.convert_version(default_opset_version())
 

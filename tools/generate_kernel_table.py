@@ -19,7 +19,7 @@ from onnx import helper
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.kernel_table import RUNTIME_VERSION
 from onnxsmith.runtime.kernels import Kernel, collected
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 OUTPUT = Path(__file__).resolve().parent.parent / "src/onnxsmith/runtime/kernel_table.py"
 #: Functions of other operators are tried from this opset on.

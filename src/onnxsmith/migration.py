@@ -13,7 +13,7 @@ from onnxsmith.decompiling import decompile
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.graphs.files import save_bytes
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.model import ModelLike

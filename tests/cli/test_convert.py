@@ -10,7 +10,7 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, opset11, opset21, trace
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from tests.cli.conftest import Run
 
 X = np.float32([[1, 2, 3]])

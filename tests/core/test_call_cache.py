@@ -30,6 +30,21 @@ def test_keeps_the_most_recently_used(limit, keys) -> None:
         assert len(cache) == len(recent)
 
 
+@given(st.integers(1, 20), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9))))
+def test_weights_stay_below_the_limit(limit, entries) -> None:
+    cache = CallCache[int](limit)
+    held: dict[int, int] = {}
+    for key, weight in entries:
+        cache.put(key, weight, weight)
+        held[key] = weight
+        while sum(held.values()) > limit and len(held) > 1:
+            del held[next(iter(held))]
+        assert cache.values() == list(held.values())
+    cache.clear()
+    cache.put(0, 1, limit)
+    assert cache.values() == [1]
+
+
 def test_makes_once_for_all_threads() -> None:
     cache = CallCache[int](4)
     made: list[int] = []

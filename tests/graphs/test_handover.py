@@ -22,9 +22,14 @@ from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs import files
-from onnxsmith.graphs.handover import content_of, recorded_session_model, session_model
+from onnxsmith.graphs.handover import (
+    HANDED_OVER,
+    SessionModel,
+    content_of,
+    recorded_session_model,
+    session_model,
+)
 from onnxsmith.graphs.records import ModelRecord
-from onnxsmith.graphs.session_model import HANDED_OVER, SessionModel
 from onnxsmith.runtime import onnxruntime_api, using
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 

@@ -13,8 +13,8 @@ import pytest
 from onnx import helper
 
 from onnxsmith import Model
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.omitted_outputs import name_omitted
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.onnxruntime_api import quiet_run_options
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.settings import current

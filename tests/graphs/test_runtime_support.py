@@ -14,7 +14,7 @@ from onnxsmith.errors import RuntimeSupportWarning
 from onnxsmith.graphs.runtime_support import BESIDE, CONCERNED
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.models import ordinary_rules
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from tests.laws.bare_session import run
 
 #: The installed onnx knows later opsets than the runtime of the same time loads.

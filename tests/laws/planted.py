@@ -65,7 +65,7 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "a reshaped array is a view, however its elements lie in memory",
         ),
         Fault(
-            "scripting/staging/loop_aliases.py",
+            "scripting/staging/array_aliases.py",
             "if counts[id(each.owner)] > 1 or state.cell is not None or not owners.is_alone(each):",
             "if counts[id(each.owner)] > 1 or state.cell is not None:",
             "what another variable holds is written to in a loop",

@@ -10,7 +10,7 @@ from onnx import parser
 from onnxsmith import Model
 from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.profiling.tagging import tagged
-from tests.graphs.rewriting.test_unfolded_models import doubling
+from tests.graphs.rewriting.test_unfolding import doubling
 from tests.profiling.programs import PROGRAMS, control_flow
 
 

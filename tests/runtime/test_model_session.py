@@ -9,7 +9,7 @@ import pytest
 
 from onnxsmith import opset16
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OperatorFailedError
-from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.runtime import load_session, using
 from onnxsmith.source import Span
 from tests.runtime.calls import floats

@@ -13,7 +13,7 @@ from onnx import parser
 
 from onnxsmith import BFLOAT16, DOUBLE, FLOAT16, INT16, INT64, UINT64, Model, jit, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.runtime import using
 from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings

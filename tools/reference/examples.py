@@ -22,8 +22,8 @@ import onnx
 import onnxsmith
 from onnxsmith.runtime import using
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.dtypes import DType
 from tests.backend.node_cases import all_cases, as_value, attribute_value, check_equal
 from tests.backend.own_cases import OWN_CASES, OwnCase

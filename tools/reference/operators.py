@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.registry import default_opset_version
 from tools.reference.examples import Example, WrongExample, example_of
 from tools.reference.families import OTHER_DOMAINS, STANDARD, family_of
 from tools.reference.operator_pages import Entry, count_table, family_page, operator_page

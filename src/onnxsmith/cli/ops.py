@@ -17,8 +17,8 @@ from onnxsmith.cli.standard_output import results
 from onnxsmith.core.operator import signature
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
+from onnxsmith.schema.registry import default_opset_version
 
 #: What the standard domain, whose name is empty, is called.
 _STANDARD = "ai.onnx"

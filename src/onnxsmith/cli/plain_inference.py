@@ -11,7 +11,7 @@ from onnxsmith.cli.plain_graph import NotPlain, PlainGraph, PlainNode, known_dat
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.inference import infer
-from onnxsmith.schema.inference.completing import OwnNames, completed_type
+from onnxsmith.schema.inference.broadcasting import OwnNames, completed_type
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.types.value_types import AnyValueType
 

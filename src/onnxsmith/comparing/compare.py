@@ -16,7 +16,7 @@ from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import MOVERS, Parting, Search, Searching
 from onnxsmith.comparing.sides import Side
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
     AttributeTypeError,

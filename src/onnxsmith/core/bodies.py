@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from onnxsmith.core.demands import noting
 from onnxsmith.core.initial_states import OpenState
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
 from onnxsmith.registry import load_module

@@ -29,7 +29,9 @@ _caches: weakref.WeakSet[CallCache[Any]] = weakref.WeakSet()
 
 
 class CallCache(Generic[V]):
-    """Least-recently-used entries are dropped once there are more than `limit`.
+    """Least-recently-used entries are dropped once their weights are more than `limit`: each counts 1 unless told.
+
+    The newest is kept in any case.
 
     >>> cache = CallCache[int](2)
     >>> for key in "abc":
@@ -38,11 +40,14 @@ class CallCache(Generic[V]):
     (None, 99, 2)
     """
 
-    __slots__ = ("__weakref__", "_building", "_entries", "_lock", "find", "limit")
+    __slots__ = ("__weakref__", "_building", "_entries", "_lock", "_surplus", "_weights", "find", "limit")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._entries: OrderedDict[Hashable, V] = OrderedDict()
+        #: The weights of entries that do not count 1, and by how much they are more than their number.
+        self._weights: dict[Hashable, int] = {}
+        self._surplus = 0
         #: As `get`, without noting the use: for calls in which a function more is felt.
         self.find: Callable[[Hashable], V | None] = self._entries.get
         self._lock = threading.Lock()
@@ -69,12 +74,18 @@ class CallCache(Generic[V]):
                 pass
         return value
 
-    def put(self, key: Hashable, value: V) -> None:
+    def put(self, key: Hashable, value: V, weight: int = 1) -> None:
         """Keep `value` under `key`; what was used longest ago goes when there are too many."""
         with self._lock:
-            self._entries[key] = value
-            while len(self._entries) > self.limit:
-                self._entries.popitem(last=False)
+            entries = self._entries
+            self._surplus -= self._weights.pop(key, 1) - 1
+            entries[key] = value
+            if weight != 1:
+                self._weights[key] = weight
+                self._surplus += weight - 1
+            while len(entries) + self._surplus > self.limit and len(entries) > 1:
+                dropped, _ = entries.popitem(last=False)
+                self._surplus -= self._weights.pop(dropped, 1) - 1
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """The entry of `key`, made first if there is none, and only once even if several threads ask."""
@@ -108,6 +119,8 @@ class CallCache(Generic[V]):
         """Forget everything."""
         with self._lock:
             self._entries.clear()
+            self._weights.clear()
+            self._surplus = 0
 
 
 def forget_all() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read

@@ -13,6 +13,7 @@ from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
 from onnxsmith.errors.base import RuntimeSupportWarning as RuntimeSupportWarning
 from onnxsmith.errors.base import combined as combined
 from onnxsmith.errors.boundary import boundary as boundary
+from onnxsmith.errors.boundary import refusals_raised as refusals_raised
 from onnxsmith.errors.checkpoints import CheckpointError as CheckpointError
 from onnxsmith.errors.files import DecompileError as DecompileError
 from onnxsmith.errors.files import ExternalDataError as ExternalDataError
@@ -48,7 +49,6 @@ from onnxsmith.errors.operators import OutputCountError as OutputCountError
 from onnxsmith.errors.operators import TooManyInputsError as TooManyInputsError
 from onnxsmith.errors.operators import UnknownAttributeError as UnknownAttributeError
 from onnxsmith.errors.operators import UnknownOperatorError as UnknownOperatorError
-from onnxsmith.errors.refusals import refusals_raised as refusals_raised
 from onnxsmith.errors.running import DeviceError as DeviceError
 from onnxsmith.errors.running import DivisionByZeroError as DivisionByZeroError
 from onnxsmith.errors.running import KernelError as KernelError

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import holds_tensor
+from onnxsmith.core.operands import holds_tensor
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.numpys_scalar import NumpysScalar
 from onnxsmith.core.tensor import Tensor
@@ -34,6 +34,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.grad.binding import Bound
 from onnxsmith.grad.results import taken_apart
+from onnxsmith.graphs.identity import slice_parts, value_key
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.graphs.run_values import session_value
@@ -42,7 +43,6 @@ from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
 from onnxsmith.scripting.functions.specialised import UNCHANGING, Numbers, refused_class
-from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.tracing.model_maker import Known, MakesModels
 from onnxsmith.tracing.trace import traced
@@ -73,7 +73,7 @@ class Argument:
     def key(self) -> Hashable:
         """The part that decides which model there is; types and sizes of inputs come on top."""
         if self.role == "option":
-            return (type(self.value), option_key(self.value))
+            return value_key(self.value)
         return (self.role, type(self.value) if self.role == "number" else None)
 
     @property
@@ -86,7 +86,7 @@ def _is_unchanging(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_unchanging, cast("Sequence[object]", value)))
     if isinstance(value, slice):
-        return all(map(_is_unchanging, bounds_of(cast("slice[object, object, object]", value))))
+        return all(map(_is_unchanging, slice_parts(cast("slice[object, object, object]", value))))
     return isinstance(value, _UNCHANGING) or (callable(value) and not isinstance(value, Value))
 
 

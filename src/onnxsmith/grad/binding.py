@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import has_numpys_meaning
+from onnxsmith.core.operands import has_numpys_meaning
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value

@@ -16,7 +16,7 @@ from typing import Any, cast
 from onnxsmith.algorithms.named import unused
 from onnxsmith.context import setting
 from onnxsmith.core.demands import noting
-from onnxsmith.core.numpys_arrays import in_numpy_code
+from onnxsmith.core.operands import in_numpy_code
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
@@ -229,7 +229,7 @@ def _captures(body: GraphTarget) -> Captures:
     return body.program.captures
 
 
-def _needed(result: Handed | None) -> Handed:
+def _needed(result: Flattened | None) -> Flattened:
     if result is None:
         raise CallError(
             "a function that says something about its gradient gives arrays or tensors, and not None"
@@ -242,15 +242,15 @@ class _Backward:
     """The body of a backward function, and what it gives for each argument."""
 
     body: GraphTarget
-    cotangents: list[Handed | None]
+    cotangents: list[Flattened | None]
 
 
 def _recorded_backward(
     scope: GraphTarget,
     forward: GraphTarget,
     backward: Callable[..., Any],
-    results: Sequence[Handed],
-    given: Sequence[Handed],
+    results: Sequence[Flattened],
+    given: Sequence[Flattened],
 ) -> _Backward:
     """The backward function of a custom gradient. It is called with all that the function itself has read.
 
@@ -277,7 +277,7 @@ def _recorded_backward(
 
 
 def _backward(
-    backward: Callable[..., Any], recorded: _Backward, given: Sequence[Handed], name: str
+    backward: Callable[..., Any], recorded: _Backward, given: Sequence[Flattened], name: str
 ) -> FunctionBody:
     """The backward function, finished; its outputs are called by the inputs that they are for."""
     body, found = recorded.body, recorded.cotangents
@@ -298,7 +298,9 @@ def _backward(
     return made
 
 
-def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Handed, cotangent: Handed) -> None:
+def _check_cotangent(
+    backward: Callable[..., Any], number: int, argument_: Flattened, cotangent: Flattened
+) -> None:
     """Refuse a cotangent that is known to be no tensor like its argument."""
     wanted, found = ([value.known.type for value in each.values] for each in (argument_, cotangent))
     if len(wanted) == len(found) and not any(contradict(*pair) for pair in zip(wanted, found, strict=True)):
@@ -313,11 +315,11 @@ def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Hande
 
 def _body(
     scope: GraphTarget,
-    given: Sequence[Handed],
+    given: Sequence[Flattened],
     function: Callable[..., Any],
     names: Sequence[str],
     read: Sequence[Value] = (),
-) -> tuple[GraphTarget, list[Handed | None], bool]:
+) -> tuple[GraphTarget, list[Flattened | None], bool]:
     """A function's body that was recorded, what it gives, and whether that is one result.
 
     `read` are values from around it that it has an input for in any case.
@@ -345,7 +347,7 @@ def _body(
         return (
             body,
             [
-                None if each is None else Handed([next(outputs) for _ in each.values], each.made)
+                None if each is None else Flattened([next(outputs) for _ in each.values], each.made)
                 for each in found
             ],
             is_single,
@@ -374,7 +376,7 @@ _SHARED = "it may be an array from around a function that says something about i
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Flattened:
     """An argument or a result of a function: the values in it, and a function that rebuilds it of other values."""
 
     values: list[Value]
@@ -396,43 +398,43 @@ def holds_open(value: object) -> bool:
     return is_open(value) if inner is None else any(holds_open(each) for _, each in inner)
 
 
-def argument(value: object, graph: RecordingTarget) -> Handed:
+def argument(value: object, graph: RecordingTarget) -> Flattened:
     """The values in an argument; known values stay as they are, also within lists, tuples and dicts."""
     if not holds_open(value):
-        return Handed([], lambda given: value)
+        return Flattened([], lambda given: value)
     inner = parts(cast(Any, value))
     if inner is None:
-        return _handed(value, graph, is_shared=True)
+        return _flattened(value, graph, is_shared=True)
     items = [argument(each, graph) for _, each in inner]
 
     def made(given: Sequence[Value]) -> object:
         left = iter(given)
         return rebuilt(cast(Any, value), [cast(Any, each.made_of(left)) for each in items])
 
-    return Handed([each for item in items for each in item.values], made)
+    return Flattened([each for item in items for each in item.values], made)
 
 
-def result(value: object, graph: RecordingTarget, begin: int) -> Handed:
+def result(value: object, graph: RecordingTarget, begin: int) -> Flattened:
     """The values in a result of a function that began at a moment: older ones came from its arguments."""
     value = in_numpy_code(value)
-    return _handed(value, graph, is_shared=isinstance(value, Carrier) and value.owner.born < begin)
+    return _flattened(value, graph, is_shared=isinstance(value, Carrier) and value.owner.born < begin)
 
 
-def _handed(value: object, graph: RecordingTarget, *, is_shared: bool) -> Handed:
+def _flattened(value: object, graph: RecordingTarget, *, is_shared: bool) -> Flattened:
     if isinstance(value, Carrier):
         return _of_carrier(value, graph, is_shared=is_shared)
     if isinstance(value, Number):
         kind = value.kind
-        return Handed([recorded(value)], lambda given: Number(cast(TensorValue, given[0]), kind))
+        return Flattened([recorded(value)], lambda given: Number(cast(TensorValue, given[0]), kind))
     if value is None or parts(cast(Any, value)) is not None:
         raise CallError(
             "a function that says something about its gradient gives arrays or tensors, or a tuple of them, and not "
             f"{value!r}"
         )
-    return Handed([recorded(graph.lift(cast(Any, value)))], lambda given: given[0])
+    return Flattened([recorded(graph.lift(cast(Any, value)))], lambda given: given[0])
 
 
-def _of_carrier(carrier: Carrier, graph: RecordingTarget, *, is_shared: bool) -> Handed:
+def _of_carrier(carrier: Carrier, graph: RecordingTarget, *, is_shared: bool) -> Flattened:
     held, traits, kind = carrier.carried, carrier.traits, type(carrier)
     names = tuple(held)
 
@@ -442,4 +444,4 @@ def _of_carrier(carrier: Carrier, graph: RecordingTarget, *, is_shared: bool) ->
             found.keep_unchanged(_SHARED)
         return found
 
-    return Handed([recorded(graph.lift(cast(Any, each))) for each in held.values()], made)
+    return Flattened([recorded(graph.lift(cast(Any, each))) for each in held.values()], made)

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import onnx_ir as ir
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.weights import Weight
 
 
 @dataclass(slots=True, eq=False)
@@ -46,29 +43,3 @@ class Frame:
 
 def is_graph(attribute: ir.Attr) -> bool:
     return attribute.type == ir.AttributeType.GRAPH
-
-
-def has_graphs(node: ir.Node) -> bool:
-    return any(is_graph(each) for each in node.attributes.values())
-
-
-def content_of_attribute(attribute: ir.Attr) -> object:
-    """The value of an attribute as the call pipeline takes it."""
-    value: Any = attribute.value
-    match attribute.type:
-        case ir.AttributeType.TENSOR:
-            return Weight(attribute.name, value)
-        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-            return tuple(value)
-        case ir.AttributeType.TYPE_PROTO:
-            return type_from_ir(value.type, value.shape)
-        case _:
-            return value
-
-
-def resolved(attribute: ir.Attr, frame: Frame) -> ir.Attr | None:
-    """An attribute with its value: one that refers to an attribute of the function has what the call gives."""
-    if not attribute.is_ref():
-        return attribute
-    given = frame.attributes.get(attribute.ref_attr_name or "")
-    return None if given is None else ir.Attr(attribute.name, given.type, given.value)

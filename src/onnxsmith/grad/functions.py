@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.call_cache import CallCache
-from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
+from onnxsmith.core.operands import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -50,12 +50,12 @@ from onnxsmith.grad.binding import (
     signature_of,
     with_attributes,
 )
-from onnxsmith.grad.gradient_cache import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, forward_model, in_new_opset, refuse_twice
-from onnxsmith.grad.open_sizes import OpenSizes
+from onnxsmith.grad.open_sizes import CachedModel, OpenSizes, open_types
 from onnxsmith.grad.results import check_form, cotangents_of, put_together, taken_apart
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
+from onnxsmith.graphs.identity import values_key
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.graphs.model_calls import gives_tensors
@@ -65,7 +65,6 @@ from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import LIMIT, ArraysCall, Specialised, Watch
-from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, taking_apart, unflatten
@@ -146,7 +145,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 
 @shown_as("gradient")
-class Gradient(Specialised[KeptCall]):
+class Gradient(Specialised[CachedModel]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
 
     _form_of = operator.attrgetter("dtype", "shape")
@@ -209,10 +208,9 @@ class Gradient(Specialised[KeptCall]):
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         options, rest = attributes_of(self._function, args, kwargs)
         if options:
-            key = tuple((name, option_key(value)) for name, value in options.items())
             wrt = self._wrt[0] if self._is_single else self._wrt
             return self._with_attributes.get_or_make(
-                key,
+                values_key(options),
                 lambda: Gradient(
                     with_attributes(self._function, options), wrt, self._mode, keeps_nested=self._keeps_nested
                 ),
@@ -266,7 +264,7 @@ class Gradient(Specialised[KeptCall]):
             results = tuple(map(as_tensor, several))
         return self._result(call, bound, results)
 
-    def _on_such_arrays(self, call: KeptCall) -> ArraysCall:
+    def _on_such_arrays(self, call: CachedModel) -> ArraysCall:
         """A call on arrays alone, of the element types and shapes that `call` has run on."""
         run, count = call.model.native_runner(), call.value_count
         has_value = self._mode == "value_and_grad"
@@ -303,7 +301,7 @@ class Gradient(Specialised[KeptCall]):
 
     def _on_arrays(
         self, bound: Bound, arguments: Sequence[Argument], extra: Sequence[UserValue]
-    ) -> tuple[KeptCall, list[Array]]:
+    ) -> tuple[CachedModel, list[Array]]:
         """The model for these arguments, and its inputs without the cotangents or tangents."""
         arrays = input_arrays(self._function, arguments)
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
@@ -357,7 +355,7 @@ class Gradient(Specialised[KeptCall]):
         return any(each.role == "number" and port == f"{each.name}_tangent" for each in arguments)
 
     def _as_numbers(
-        self, call: KeptCall, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
+        self, call: CachedModel, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
     ) -> Any:
         """The results; gradients by Python's numbers, which have no element type, in that of the function's result."""
         numbers = {each.name for each in arguments if each.role == "number"} & set(wrt)
@@ -489,7 +487,7 @@ class Gradient(Specialised[KeptCall]):
         *,
         mixes_dtypes: bool,
         as_array: Callable[[Tensor], object] | None = None,
-    ) -> KeptCall:
+    ) -> CachedModel:
         """The model for these arguments, made or found."""
         key = (options_key(arguments), mixes_dtypes, as_array is None, *kinds)
         found = self._made.get(key)
@@ -555,7 +553,7 @@ class Gradient(Specialised[KeptCall]):
     def _shown(self) -> str:
         return shown_name(self._function)
 
-    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> KeptCall:
+    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> CachedModel:
         outputs = [each.name for each in model.outputs]
         if self._mode in ("grad", "value_and_grad"):
             if len(outputs) != 1:
@@ -564,7 +562,7 @@ class Gradient(Specialised[KeptCall]):
                     help="return the loss alone; vjp weights several results",
                 )
             made = differentiated(model, outputs, wrt, fills=True, keeps_nested=self._keeps_nested)
-            return KeptCall(made.model, 1)
+            return CachedModel(made.model, 1)
         if self._mode == "vjp":
             if extra != len(outputs):
                 raise CallError(
@@ -574,12 +572,12 @@ class Gradient(Specialised[KeptCall]):
             made = differentiated(
                 model, outputs, wrt, fills=True, cotangents=named, keeps_nested=self._keeps_nested
             )
-            return KeptCall(made.model, len(outputs))
+            return CachedModel(made.model, len(outputs))
         if extra != len(wrt):
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")
-        return KeptCall(forward_model(model, outputs, wrt), len(outputs))
+        return CachedModel(forward_model(model, outputs, wrt), len(outputs))
 
-    def _result(self, call: KeptCall, bound: Bound, results: Any) -> Any:
+    def _result(self, call: CachedModel, bound: Bound, results: Any) -> Any:
         found = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         values, gradients = found[: call.value_count], found[call.value_count :]
         if self._mode != "jvp" and bound.has_containers:

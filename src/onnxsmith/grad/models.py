@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean

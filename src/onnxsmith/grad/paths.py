@@ -40,7 +40,7 @@ def ancestors(losses: Iterable[Value], steps: Sequence[Step]) -> set[ValueRecord
     return found
 
 
-def told_at(error: OnnxsmithError, step: Step, steps: Sequence[Step], loss: str) -> OnnxsmithError:
+def located_at(error: OnnxsmithError, step: Step, steps: Sequence[Step], loss: str) -> OnnxsmithError:
     """The error with its place and the path to it, unless it has them from a graph inside."""
     if error.node is None:
         error.node = (step.node.op_type, step.node.name or "")

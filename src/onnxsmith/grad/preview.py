@@ -12,8 +12,7 @@ from typing import TypeAlias
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.context import setting
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused, setting
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import did_you_mean
@@ -24,13 +23,14 @@ from onnxsmith.errors import (
     boundary,
 )
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.frames import Frame, content_of_attribute
+from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real, tensor_of
 from onnxsmith.grad.target import new_target, record_of
+from onnxsmith.graphs.attributes import content_of_attribute
 from onnxsmith.graphs.given_models import read_given
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model, ModelLike, model_of, recorded_model

@@ -25,20 +25,22 @@ from onnxsmith.grad.bit_tracking import Bits
 from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.draws import Draws, Key, has_no_seed, is_used
-from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
+from onnxsmith.grad.frames import Frame, is_graph
 from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.paths import span_of
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.table import RULES
 from onnxsmith.grad.target import DOMAIN, GradientTarget
+from onnxsmith.graphs.attributes import content_of_attribute
+from onnxsmith.graphs.copying import resolved
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import CONSTANT_NUMBERS, type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
-from onnxsmith.graphs.rewriting.scopes import captured
-from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
+from onnxsmith.graphs.rewriting.scopes import captured, has_graphs
+from onnxsmith.graphs.rewriting.unfolding import MOST_NODES, is_past_measure
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
@@ -159,7 +161,7 @@ class Replay:
             self._draw(node, operator, inputs, active, frame, frame.key)
             return
         rule = RULES.get((node.domain, node.op_type))
-        attributes = {name: resolved(each, frame) for name, each in node.attributes.items()}
+        attributes = {name: resolved(each, frame.attributes) for name, each in node.attributes.items()}
         if any(active):
             is_for_it = rule is not None and (
                 rule.only is None or rule.only(inputs, _contents(attributes), len(node.outputs))
@@ -224,7 +226,7 @@ class Replay:
         """Record a random node whose numbers follow from a key, so that they are the same whenever it is recorded."""
         origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
         self.target.origin.set(origin, is_backward=self.is_backward)
-        given = _contents({name: resolved(each, frame) for name, each in node.attributes.items()})
+        given = _contents({name: resolved(each, frame.attributes) for name, each in node.attributes.items()})
         step = Step(origin, operator.definition, inputs, (), given, active)
         step.outputs = self._named(node, self._draws.results(node, step, key), -1, frame)
         if any(active):
@@ -285,7 +287,7 @@ class Replay:
         """Make a constant an initializer; returns whether it is one."""
         output = node.outputs[0]
         for name, attribute in node.attributes.items():
-            given = resolved(attribute, frame)
+            given = resolved(attribute, frame.attributes)
             content: object = None if given is None else given.value
             if name == "value" and content is not None:
                 frame.values[output] = self.weight(output, cast("ir.TensorProtocol", content))
@@ -411,7 +413,7 @@ class Replay:
     ) -> None:
         """Record a node with graphs inside; what they read from outside counts as inputs of the step."""
         self.target.origin.set(frame.called or node, is_backward=self.is_backward)
-        found = {name: resolved(each, frame) for name, each in node.attributes.items()}
+        found = {name: resolved(each, frame.attributes) for name, each in node.attributes.items()}
         graphs = {name: each.as_graph() for name, each in found.items() if each and is_graph(each)}
         plain = {
             name: content_of_attribute(each) for name, each in found.items() if each and not is_graph(each)
@@ -477,7 +479,7 @@ class Replay:
 def _attributes(node: ir.Node, function: ir.Function, frame: Frame) -> dict[str, ir.Attr]:
     """The attributes of a function as a call has them."""
     found = {name: each for name, each in function.attributes.items() if each.value is not None}
-    given = {name: resolved(each, frame) for name, each in node.attributes.items()}
+    given = {name: resolved(each, frame.attributes) for name, each in node.attributes.items()}
     return found | {name: each for name, each in given.items() if each is not None}
 
 

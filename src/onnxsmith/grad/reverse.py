@@ -12,7 +12,7 @@ from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.broadcasting import have_same_shape, summed_to
 from onnxsmith.grad.containers import added
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.paths import described, told_at
+from onnxsmith.grad.paths import described, located_at
 from onnxsmith.grad.steps import Step
 from onnxsmith.grad.table import BITS, RULES, GradientRule
 from onnxsmith.grad.target import GradientTarget
@@ -59,14 +59,14 @@ class Reverse:
     def _step(self, step: Step, cotangents: Sequence[Value | None]) -> None:
         rule = RULES.get((BITS if step.is_on_bits else step.definition.domain, step.definition.name))
         if rule is None:
-            raise told_at(self._missing(step), step, self._steps, self._loss)
+            raise located_at(self._missing(step), step, self._steps, self._loss)
         if self._masked and any(made_value(each).record in self._masked for each in step.outputs):
             step.is_masked = True
         try:
             found = rule.function(step, *cotangents)
             self._enter(step, rule, found)
         except OnnxsmithError as error:
-            raise told_at(error, step, self._steps, self._loss) from None
+            raise located_at(error, step, self._steps, self._loss) from None
 
     def _enter(self, step: Step, rule: GradientRule, found: Iterable[object]) -> None:
         for value, is_active, made in zip(step.inputs, step.active, found, strict=False):

@@ -1,4 +1,4 @@
-"""Attribute values in normal form as onnx-ir's attributes."""
+"""Attribute values in normal form as onnx-ir's attributes, and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.core.value import Array
-from onnxsmith.graphs.ir_types import array_to_ir, type_to_ir
+from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import AttributeContent
 from onnxsmith.graphs.weights import Weight
@@ -21,6 +21,20 @@ def typed_attribute(kind: AttributeType, name: str, value: AttributeContent) -> 
     if isinstance(value, AttributeReference):
         return ir.RefAttr(name, value.name, ir.AttributeType(int(kind)))
     return ir.Attr(name, ir.AttributeType(int(kind)), _convert(kind, value))
+
+
+def content_of_attribute(attribute: ir.Attr) -> Any:
+    """The value of an attribute in normal form, as the call pipeline takes it; graphs are onnx-ir's."""
+    value = attribute.value
+    match attribute.type:
+        case ir.AttributeType.TENSOR:
+            return Weight(attribute.name, value)
+        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
+            return tuple(value)
+        case ir.AttributeType.TYPE_PROTO:
+            return type_from_ir(value.type, value.shape)
+        case _:
+            return value
 
 
 def _convert(kind: AttributeType, value: Any) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.lazy_ir import ir
@@ -24,7 +25,6 @@ from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, RunEach
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.rewriting.scopes import all_graphs, required_inputs
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.schema.foreign_arrays import array_on_device
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Span

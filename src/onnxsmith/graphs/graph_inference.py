@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
+from onnxsmith.graphs.attributes import content_of_attribute
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.scopes import described_node, required_inputs
@@ -21,8 +22,7 @@ from onnxsmith.schema.bind import check_node, check_types
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference import infer
-from onnxsmith.schema.inference.broadcasting import Different, merge_types
-from onnxsmith.schema.inference.completing import completed_type
+from onnxsmith.schema.inference.broadcasting import Different, completed_type, merge_types
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.signature import without_shape
 from onnxsmith.types.dtypes import DType
@@ -297,20 +297,8 @@ class Walk:
             name = attribute.ref_attr_name or ""
             kind = AttributeType(int(attribute.type))
             return self.attributes.get(name, AttributeReference(name, kind))
-        value: Any = attribute.value
-        match attribute.type:
-            case ir.AttributeType.TENSOR:
-                return Weight(attribute.name, value)
-            case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-                return tuple(value)
-            case ir.AttributeType.INT | ir.AttributeType.FLOAT | ir.AttributeType.STRING:
-                return value
-            case ir.AttributeType.GRAPH:
-                return value
-            case ir.AttributeType.TYPE_PROTO:
-                return type_from_ir(value.type, value.shape)
-            case _:
-                return _UNREADABLE
+        is_read = attribute.type.name in _READ_ATTRIBUTES
+        return content_of_attribute(attribute) if is_read else _UNREADABLE
 
     def completed(self, known: Known, value: ir.Value) -> Known:
         """The facts of a value, with those that the model declares where they say more."""
@@ -329,7 +317,10 @@ def text_attributes(node: ir.Node) -> frozenset[str]:
     )
 
 
-#: An attribute that inference has no use for: sparse tensors, lists of graphs.
+#: The types of attributes that inference reads, and one of another type: sparse tensors, lists of graphs.
+_READ_ATTRIBUTES = frozenset(
+    {"TENSOR", "INTS", "FLOATS", "STRINGS", "INT", "FLOAT", "STRING", "GRAPH", "TYPE_PROTO"}
+)
 _UNREADABLE = object()
 
 

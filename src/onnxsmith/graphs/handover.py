@@ -1,5 +1,6 @@
-"""Makes a `SessionModel` of a model: which weights stay in the graph, and where the others lie.
+"""`SessionModel`, and how one is made of a model: which weights stay in the graph, and where the others lie.
 
+What lies between a model and a session (facts about a runtime, say) rewrites the graph and never touches the weights.
 The model is read and not changed, so that threads may do this with one model at the same time. No weight is copied
 here that lies in memory or in a file as ONNX lays it out.
 """
@@ -7,9 +8,13 @@ here that lies in memory or in a file as ONNX lays it out.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 
 from onnxsmith.graphs import files, stamps
 from onnxsmith.graphs.holding import held
@@ -17,8 +22,60 @@ from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.proto_writer import model_to_proto
 from onnxsmith.graphs.records import AttributeRecord, Body, FunctionRecord, ModelRecord, ValueRecord
-from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.schema.definition import AttributeReference, AttributeType
+
+#: What the graph says instead of a file's name for a weight that is handed over. It is never opened.
+HANDED_OVER = "handed over apart from the graph"
+
+#: Elements as ONNX lays them out, in row-major order and packed where they are smaller than a byte.
+Content: TypeAlias = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """Where in a file a weight lies; the path is absolute and free of links."""
+
+    path: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWeight:
+    """The content of one weight: `read` gives it from where it lies, and `part` says so if that is a file."""
+
+    read: Callable[[], Content]
+    part: FilePart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionModel:
+    """A graph, and the content of those initializers of it that have none.
+
+    `weights` may hold more names than the graph has initializers: whoever rewrites the graph may drop some.
+    """
+
+    proto: onnx.ModelProto
+    weights: Mapping[str, SessionWeight] = field(default_factory=dict[str, SessionWeight])
+
+    def apart(self) -> list[tuple[onnx.TensorProto, SessionWeight]]:
+        """The initializers of the graph whose content lies apart."""
+        return [
+            (each, self.weights[each.name])
+            for each in self.proto.graph.initializer
+            if each.data_location == onnx.TensorProto.EXTERNAL and each.name in self.weights
+        ]
+
+    def whole(self) -> onnx.ModelProto:
+        """A copy with all weights inside, for who cannot take them apart."""
+        copy = copied(self.proto)
+        for tensor, weight in SessionModel(copy, self.weights).apart():
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+            tensor.raw_data = weight.read().tobytes()
+        return copy
+
 
 #: Smaller weights stay in the graph: apart from it they would cost more than a copy.
 _SMALL_BYTES = 1024

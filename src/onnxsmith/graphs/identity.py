@@ -67,24 +67,46 @@ class Itself:
 
 
 def value_key(value: object) -> Hashable:
-    """The key of an attribute's value in Python; `1`, `1.0` and `True` are not the same."""
-    if isinstance(value, np.ndarray):
+    """The key of a value in Python, of an attribute or an option; `1`, `1.0` and `True` are not the same.
+
+    An object without a hash is the same as itself alone.
+    """
+    kind = type(value)
+    if np.ndarray in kind.__mro__:  # not `isinstance`, after which less is known
         return array_key(cast(Elements, value))
     if isinstance(value, tuple | list):
-        return (tuple, *map(value_key, cast("Sequence[object]", value)))
+        return (kind, *map(value_key, cast("Sequence[object]", value)))
     if isinstance(value, float):
-        return (float, struct.pack("<d", value))
+        return (kind, struct.pack("<d", value))
     if isinstance(value, complex | np.generic):
-        return (type(cast(object, value)), np.asarray(cast(Any, value)).tobytes())
-    if hasattr(value, "SerializeToString"):
-        return (type(value).__name__, cast(Any, value).SerializeToString(deterministic=True))
-    return (type(value), cast(Hashable, value))
+        return (kind, array_key(np.asarray(cast(Any, value))))
+    if hasattr(value, "SerializeToString"):  # a message of protobuf
+        return (kind.__name__, cast(Any, value).SerializeToString(deterministic=True))
+    if isinstance(value, slice):  # has a hash from Python 3.12 on
+        return (kind, *map(value_key, slice_parts(cast("slice[object, object, object]", value))))
+    try:
+        hash(value)
+    except TypeError:
+        return Itself(value)
+    return (kind, cast(Hashable, value))
+
+
+def slice_parts(part: slice[object, object, object]) -> tuple[object, object, object]:
+    """The start, stop and step of a slice."""
+    return part.start, part.stop, part.step
+
+
+def values_key(values: Mapping[str, object]) -> Hashable:
+    """The key of values by name, in the order of their names."""
+    return tuple([(name, value_key(values[name])) for name in sorted(values)])
 
 
 def array_key(array: Elements) -> Hashable:
     """The key of an array: its type, shape and elements."""
     if array.dtype.kind in "OUST":
         return (array.dtype.kind, array.shape, tuple(map(value_key, array.reshape(-1).tolist())))
+    if array.dtype.hasobject:  # a structure that holds objects
+        return Itself(array)
     if array.nbytes <= SMALL_BYTES:
         return (array.dtype, array.shape, array.tobytes())
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
@@ -294,8 +316,7 @@ def number_of_call(
     """The same for a call of one of ONNX's operators that becomes no node yet."""
     if op_type in RANDOM:
         return None
-    settings = [(name, value_key(attributes[name])) for name in sorted(attributes)]
-    return (op_type, outputs, tuple(inputs), tuple(settings))
+    return (op_type, outputs, tuple(inputs), values_key(attributes))
 
 
 def _same(value: ir.Value) -> Hashable:

@@ -10,7 +10,7 @@ from onnx import helper
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, ModelRecord, element_dtype
 from onnxsmith.graphs.rewriting.scopes import nodes_of
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.dtypes import DType
 
 _INITIALIZERS_THAT_ARE_NO_INPUTS = 4

@@ -34,13 +34,12 @@ from onnxsmith.graphs import (
 )
 from onnxsmith.graphs.attribute_values import check_attribute_values
 from onnxsmith.graphs.capabilities import OF_ESTIMATORS, with_capabilities
-from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import Explanations, explanations_of, no_explanations
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file, check_model_file
 from onnxsmith.graphs.given_models import Unread, no_model, read_given
 from onnxsmith.graphs.given_paths import path_of
-from onnxsmith.graphs.handover import recorded_session_model, session_model
+from onnxsmith.graphs.handover import SessionModel, recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.isolation import check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
@@ -54,7 +53,7 @@ from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.runtime_support import warn_of_runtime
-from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.graphs.size_conditions import carry
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.

@@ -15,7 +15,7 @@ from onnxsmith.types.value_types import AnyValueType
 
 
 @dataclass(slots=True)
-class Held:
+class ModelContent:
     """A model as onnx-ir has it, with the types that onnx-ir does not know, by the names of the values."""
 
     ir: ir.Model
@@ -30,18 +30,18 @@ class Held:
         """The type that a value of the outermost graph is declared to have."""
         return self.special.get(value.name or "") or type_from_ir(value.type, value.shape)
 
-    def copy(self) -> Held:
+    def copy(self) -> ModelContent:
         """The same to be changed; the tensors are not copied."""
-        return Held(self.ir.clone(), dict(self.special))
+        return ModelContent(self.ir.clone(), dict(self.special))
 
 
-def read(model: Model) -> Held:
+def read(model: Model) -> ModelContent:
     """The content of a model. It is the model's own, and not to be changed."""
     if not model.is_proto_only:
-        return Held(model.ir)
+        return ModelContent(model.ir)
     proto = model.proto
     held, special = beyond.from_proto(proto, "the model")
     inside = {
         each.name: raw.read_type(each.type) for each in proto.graph.value_info if raw.has_map(each.type)
     }
-    return Held(held, {**inside, **special})
+    return ModelContent(held, {**inside, **special})

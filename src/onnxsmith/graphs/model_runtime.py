@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.registry import load_module
 from onnxsmith.source import Span
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 from onnxsmith.errors.user_warnings import tell_of_runtime
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
-from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.schema.default_version import default_opset_version, is_runtime_installed
+from onnxsmith.schema.registry import default_opset_version, is_runtime_installed
 
 #: Every ONNX Runtime that the package runs with loads this opset: for older models none has to be asked.
 _LOADED_BY_ALL = 21

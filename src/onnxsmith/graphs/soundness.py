@@ -26,8 +26,7 @@ from onnxsmith.graphs.rewriting.scopes import (
     functions_of,
     roots_of,
 )
-from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
-from onnxsmith.graphs.rewriting.unfolding import callees_first
+from onnxsmith.graphs.rewriting.unfolding import callees_first, is_past_measure
 from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
 
 

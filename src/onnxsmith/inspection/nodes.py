@@ -16,11 +16,10 @@ from onnxsmith.errors import AttributeTypeError, OnnxsmithError, UnknownNameErro
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.model_content import Held, read
+from onnxsmith.graphs.model_content import ModelContent, read
 from onnxsmith.graphs.rewriting.scopes import named_bodies
 from onnxsmith.inspection.node import Graph, Node
-from onnxsmith.schema.inference.broadcasting import Different, is_complete, is_nothing, merge_types
-from onnxsmith.schema.inference.completing import OwnNames
+from onnxsmith.schema.inference.broadcasting import Different, OwnNames, is_complete, is_nothing, merge_types
 from onnxsmith.schema.inference.known import NOTHING
 from onnxsmith.types.value_types import AnyValueType
 
@@ -51,7 +50,7 @@ class Nodes(Sequence[Node]):
         called = "the model" if model.place is None else printable(model.place.name)
         #: What places that only the model names are said by.
         self.called: str = called
-        self._held: Held = read(model)
+        self._held: ModelContent = read(model)
         self._types = ValueTypes(self._held)
         self._bodies: dict[ir.Node, dict[str, Graph | tuple[Graph, ...]]] = {}
         self._by_ir: dict[ir.Node, Node] = {}
@@ -263,7 +262,7 @@ def nodes(model: Model) -> Nodes:
 class ValueTypes:
     """The types of the values of one model."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: ModelContent) -> None:
         self._held = held
         self._inferred: dict[ir.Value, AnyValueType] | None = None
 

@@ -1,4 +1,4 @@
-"""`quick`: a function of the namespace whose calls, made in a form that was seen before, go straight to their session.
+"""`cached_call`: a call of a function of the namespace in a form that was seen before goes to its session at once.
 
 The options of a function are read and checked once for each form of call: the element types, ranks and rough sizes of
 its arrays, and the values of all else. After that a call costs little more than its session.
@@ -43,7 +43,7 @@ class _Plan:
 
 
 def is_large(sizes: Sequence[object], bits: int) -> bool:
-    """True if sizes are known to have a product of about `2**bits` or more: a quick function may decide by that."""
+    """True if sizes are known to have a product of about `2**bits` or more: a cached call may decide by that."""
     total = 0
     for size in sizes:
         if not isinstance(size, int) or size == 0:
@@ -52,7 +52,7 @@ def is_large(sizes: Sequence[object], bits: int) -> bool:
     return total >= bits
 
 
-def quick(arrays: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cached_call(arrays: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function find the session of a call at once; its first arguments, so many, may be arrays.
 
     It decides by element types, ranks, sizes of 0 or 1, `is_large`, and the values of its other arguments, never by
@@ -85,7 +85,7 @@ def quick(arrays: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def _form(
     function: object, args: Sequence[object], kwargs: dict[str, object], arrays: int
 ) -> tuple[tuple[Hashable, ...], list[Elements], bool] | None:
-    """The key of a plan, and the elements of the arrays; None where the call has no quick form."""
+    """The key of a plan, and the elements of the arrays; None where the call is never cached."""
     key: list[Hashable] = [function]
     feeds: list[Elements] = []
     is_plain = True

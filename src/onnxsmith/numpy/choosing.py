@@ -15,7 +15,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, Te
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import of_places
@@ -51,7 +51,7 @@ def _where(condition: Array, x: Array, y: Array) -> Array:
 
 
 @public("where")
-@quick(3)
+@cached_call(3)
 def where(
     condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None, /
 ) -> Array | tuple[Array, ...]:

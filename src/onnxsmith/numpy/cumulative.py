@@ -10,7 +10,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
@@ -64,7 +64,7 @@ def _made(
 
 
 @public("cumsum")
-@quick()
+@cached_call()
 def cumsum(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
 ) -> Array:
@@ -78,7 +78,7 @@ def cumsum(
 
 
 @public("cumprod")
-@quick()
+@cached_call()
 def cumprod(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
 ) -> Array:
@@ -140,7 +140,7 @@ def _standard(
 
 
 @public("cumulative_sum")
-@quick()
+@cached_call()
 def cumulative_sum(
     x: ArrayLike,
     /,
@@ -160,7 +160,7 @@ def cumulative_sum(
 
 
 @public("cumulative_prod")
-@quick()
+@cached_call()
 def cumulative_prod(
     x: ArrayLike,
     /,

@@ -24,6 +24,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.value import Value
 from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
+from onnxsmith.graphs.identity import slice_parts
 from onnxsmith.numpy import index_bounds, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -43,7 +44,6 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_same, require_to_fit
 from onnxsmith.numpy.sizes import Size, is_surely_same, sized
 from onnxsmith.scripting.staging.caught import is_caught
-from onnxsmith.scripting.staging.option_keys import bounds_of
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import scalar_help
 
@@ -65,7 +65,7 @@ def _read_part(part: object) -> Part:
     if part is None or isinstance(part, EllipsisType | Number):
         return part
     if isinstance(part, slice):
-        return slice(*[_read_bound(each) for each in bounds_of(cast("slice[Any, Any, Any]", part))])
+        return slice(*[_read_bound(each) for each in slice_parts(cast("slice[Any, Any, Any]", part))])
     if isinstance(part, int) and not isinstance(part, bool):
         return part
     if isinstance(part, Array):

@@ -17,7 +17,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import fitted, written
@@ -64,7 +64,7 @@ def _array_if(keepdims: bool, made: Array, x: Array) -> Array:
 
 
 @public("median")
-@quick()
+@cached_call()
 def median(
     a: ArrayLike,
     axis: Axes = None,
@@ -82,7 +82,7 @@ def median(
 
 
 @public("nanmedian")
-@quick()
+@cached_call()
 def nanmedian(
     a: ArrayLike,
     axis: Axes = None,
@@ -263,7 +263,7 @@ def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -
 
 
 @public("quantile")
-@quick()
+@cached_call()
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -285,7 +285,7 @@ def quantile(
 
 
 @public("percentile")
-@quick()
+@cached_call()
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -307,7 +307,7 @@ def percentile(
 
 
 @public("nanquantile")
-@quick()
+@cached_call()
 def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -329,7 +329,7 @@ def nanquantile(
 
 
 @public("nanpercentile")
-@quick()
+@cached_call()
 def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,

@@ -22,11 +22,11 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import InputTypeError, OnnxsmithError, OutOfBoundsError
+from onnxsmith.graphs.identity import slice_parts, value_key
 from onnxsmith.graphs.run_values import session_value
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.sessions import Run as Run
 from onnxsmith.runtime.engine import runners
-from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -153,7 +153,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
             _encode(each, key, feeds, is_number=is_number)
     elif kind is slice:
         key.append(slice)
-        for k, each in enumerate(bounds_of(cast("slice[Any, Any, Any]", value))):
+        for k, each in enumerate(slice_parts(cast("slice[Any, Any, Any]", value))):
             # The sign of a step decides what the ends mean.
             _encode(each, key, feeds, is_number=is_number and k < 2)
     elif isinstance(value, Number):
@@ -163,7 +163,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
     elif isinstance(value, Value):
         raise tensor_given(value)
     else:
-        key += (kind, option_key(value))
+        key.append(value_key(value))
 
 
 def tensor_given(value: Value) -> InputTypeError:

@@ -14,7 +14,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
-from onnxsmith.numpy.cached_calls import is_large, quick
+from onnxsmith.numpy.cached_calls import cached_call, is_large
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
@@ -123,7 +123,7 @@ def _initial(initial: object, dtype: NumpyDType) -> Array | None:
 
 
 @public("sum")
-@quick()
+@cached_call()
 def sum(
     a: ArrayLike,
     axis: Axes = None,
@@ -147,7 +147,7 @@ def sum(
 
 
 @public("prod")
-@quick()
+@cached_call()
 def prod(
     a: ArrayLike,
     axis: Axes = None,
@@ -234,7 +234,7 @@ def _extreme(
 
 @public("max")
 @public("amax")
-@quick()
+@cached_call()
 def max(
     a: ArrayLike,
     axis: Axes = None,
@@ -254,7 +254,7 @@ def max(
 
 @public("min")
 @public("amin")
-@quick()
+@cached_call()
 def min(
     a: ArrayLike,
     axis: Axes = None,
@@ -280,7 +280,7 @@ def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 @public("ptp")
-@quick()
+@cached_call()
 def ptp(a: ArrayLike, axis: Axes = None, out: Array | None = None, keepdims: bool = False) -> Array:
     """How far the greatest element is from the least, over axes.
 
@@ -309,7 +309,7 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
 
 
 @public("all")
-@quick()
+@cached_call()
 def all_(
     a: ArrayLike,
     axis: Axes = None,
@@ -329,7 +329,7 @@ def all_(
 
 
 @public("any")
-@quick()
+@cached_call()
 def any_(
     a: ArrayLike,
     axis: Axes = None,
@@ -355,7 +355,7 @@ def _count(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 @public("count_nonzero")
-@quick()
+@cached_call()
 def count_nonzero(a: ArrayLike, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """How many elements over axes are not zero.
 

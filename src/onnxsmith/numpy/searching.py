@@ -14,7 +14,7 @@ from onnxsmith.errors import ShapeError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.outputs import of_places
 from onnxsmith.numpy.recorded import recorded
@@ -77,7 +77,7 @@ def _of_scalar(axis: object) -> None:
 
 
 @public("argmax")
-@quick()
+@cached_call()
 def argmax(
     a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -91,7 +91,7 @@ def argmax(
 
 
 @public("argmin")
-@quick()
+@cached_call()
 def argmin(
     a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -141,7 +141,7 @@ def _nonzero(x: Array) -> tuple[Array, ...]:
 
 
 @public("nonzero")
-@quick()
+@cached_call()
 def nonzero(a: ArrayLike) -> tuple[Array, ...]:
     """Where elements are not zero: their places along each dimension.
 
@@ -176,7 +176,7 @@ def _places(x: Array) -> Array:
 
 
 @public("argwhere")
-@quick()
+@cached_call()
 def argwhere(a: ArrayLike) -> Array:
     """Where elements are not zero: a row for each.
 
@@ -192,7 +192,7 @@ def argwhere(a: ArrayLike) -> Array:
 
 
 @public("flatnonzero")
-@quick()
+@cached_call()
 def flatnonzero(a: ArrayLike) -> Array:
     """Where elements are not zero, all counted in a row.
 

@@ -14,9 +14,9 @@ from onnxsmith.core.demands import noting
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.identity import slice_parts
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.scripting.staging.option_keys import bounds_of
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.value_types import TensorType
 
@@ -94,7 +94,7 @@ def _collect_types(value: Any, types: list[TensorType], *, is_number: bool) -> N
         for each in cast("Sequence[Any]", value):
             _collect_types(each, types, is_number=is_number)
     elif isinstance(value, slice):
-        for k, each in enumerate(bounds_of(cast("slice[Any, Any, Any]", value))):
+        for k, each in enumerate(slice_parts(cast("slice[Any, Any, Any]", value))):
             _collect_types(each, types, is_number=is_number and k < 2)
 
 
@@ -116,7 +116,7 @@ def _decode(value: Any, inputs: Iterator[Tensor], *, is_number: bool) -> Any:
         return slice(
             *[
                 _decode(each, inputs, is_number=is_number and k < 2)
-                for k, each in enumerate(bounds_of(cast("slice[Any, Any, Any]", value)))
+                for k, each in enumerate(slice_parts(cast("slice[Any, Any, Any]", value)))
             ]
         )
     return value

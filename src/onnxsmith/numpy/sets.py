@@ -12,7 +12,7 @@ from onnxsmith.algorithms.operators import Tensor, op
 from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
@@ -98,7 +98,7 @@ def _distinct_slices(
 
 
 @public("unique")
-@quick()
+@cached_call()
 def unique(
     ar: ArrayLike,
     return_index: bool = False,
@@ -161,7 +161,7 @@ def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
 
 
 @public("unique_values")
-@quick()
+@cached_call()
 def unique_values(x: ArrayLike, /) -> Array:
     """The distinct elements, each NaN one of its own.
 
@@ -185,7 +185,7 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
 
 
 @public("isin")
-@quick(2)
+@cached_call(2)
 def isin(
     element: ArrayLike,
     test_elements: ArrayLike,

@@ -15,7 +15,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, check_choice
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
@@ -66,7 +66,7 @@ def order_of(x: Array, axis: int, descending: bool = False) -> Array:
 
 
 @public("sort")
-@quick()
+@cached_call()
 def sort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -88,7 +88,7 @@ def sort(
 
 
 @public("argsort")
-@quick()
+@cached_call()
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -229,7 +229,7 @@ def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: 
 
 
 @public("searchsorted")
-@quick(2)
+@cached_call(2)
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
     """Where elements would go into a vector in order: before equal ones, or behind them with `side="right"`.
 

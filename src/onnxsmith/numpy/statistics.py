@@ -20,7 +20,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
-from onnxsmith.numpy.cached_calls import quick
+from onnxsmith.numpy.cached_calls import cached_call
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
@@ -78,7 +78,7 @@ def averaged(
 
 
 @public("mean")
-@quick()
+@cached_call()
 def mean(
     a: ArrayLike,
     axis: Axes = None,
@@ -167,7 +167,7 @@ def _number(value: object, name: str) -> float:
 
 
 @public("var")
-@quick()
+@cached_call()
 def var(
     a: ArrayLike,
     axis: Axes = None,
@@ -190,7 +190,7 @@ def var(
 
 
 @public("std")
-@quick()
+@cached_call()
 def std(
     a: ArrayLike,
     axis: Axes = None,

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import AttributeValueError, OnnxsmithError
 from onnxsmith.graphs.copying import Copier

@@ -20,11 +20,10 @@ from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes, roots_of
-from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in
+from onnxsmith.passes.values import Array, attribute_of, is_open_inside, is_read, names_in
 
 #: The most bytes of constants that are shared by content, and of those that are kept as arrays once they were read.
 _SHARED_BYTES, _KEPT_BYTES = 1024, 4096

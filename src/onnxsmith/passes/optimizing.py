@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.errors import (
     AttributeValueError,
     VersionConversionError,
@@ -21,7 +21,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
-from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
+from onnxsmith.graphs.rewriting.unfolding import nodes_without_functions
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
@@ -55,7 +55,7 @@ from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
 from onnxsmith.passes.values import fixed_shape
@@ -63,7 +63,7 @@ from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, joined, rule_table
 from onnxsmith.runtime.kernels_in_python import kernel_of
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
 _MOST_ROUNDS = 10
@@ -242,7 +242,9 @@ def _has_open_attention(model: ir.Model) -> bool:
     )
 
 
-def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog) -> Held:
+def _in_opset(
+    held: ModelContent, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog
+) -> ModelContent:
     """A copy of the model, in the version of the standard opset that it is to have."""
     now = held.ir.opset_imports.get("", held.ir.opset_imports.get("ai.onnx", 0))
     version = now
@@ -255,7 +257,7 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
     if version == now or not now:
         return held.copy()
     try:
-        return Held(converted(held.ir, {"": version}, log), dict(held.special))
+        return ModelContent(converted(held.ir, {"": version}, log), dict(held.special))
     except VersionConversionError as error:
         if isinstance(opset, int):
             raise

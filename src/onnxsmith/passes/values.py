@@ -1,14 +1,15 @@
-"""Questions about values and nodes of onnx-ir graphs that rules ask all the time. Nothing is changed here."""
+"""Questions about values and nodes of onnx-ir graphs that rules ask all the time, and attributes from plain values."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from onnxsmith.graphs.rewriting.scopes import bodies_of, graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of
 
 Array: TypeAlias = NDArray[np.generic]
 #: A size: a number, the name that the model has for it, or None where nothing is known.
@@ -123,11 +124,6 @@ def is_open_inside(node: ir.Node) -> bool:
     return not node.domain and node.op_type in ("If", "Loop", "Scan")
 
 
-def has_graphs(node: ir.Node) -> bool:
-    """True if a node has graphs inside."""
-    return bool(node.attributes) and next(bodies_of(node), None) is not None
-
-
 def node_count(graph: ir.Graph | ir.Function) -> int:
     """The nodes of a graph and of those inside it, without constants."""
     return sum(1 for node in graph.all_nodes() if node.op_type != "Constant" or node.domain)
@@ -144,3 +140,23 @@ def names_in(root: ir.Graph) -> set[str]:
             if node.name:
                 names.add(node.name)
     return names
+
+
+def attribute_of(
+    name: str, content: int | float | str | Sequence[int] | Sequence[float] | ir.Graph | ir.Attr
+) -> ir.Attr:
+    """An attribute as rules write it, as onnx-ir has it."""
+    if isinstance(content, ir.Attr):
+        return content
+    if isinstance(content, bool | int):
+        return ir.AttrInt64(name, int(content))
+    if isinstance(content, float):
+        return ir.AttrFloat32(name, content)
+    if isinstance(content, str):
+        return ir.AttrString(name, content)
+    if isinstance(content, ir.Graph):
+        return ir.AttrGraph(name, content)
+    numbers = list(content)
+    if any(isinstance(each, float) for each in numbers):
+        return ir.AttrFloat32s(name, [float(each) for each in numbers])
+    return ir.AttrInt64s(name, [int(each) for each in numbers])

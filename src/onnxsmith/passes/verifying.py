@@ -38,7 +38,7 @@ from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.settings import using
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 #: Inputs by name, or in order.
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import onnx
 
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.scopes import FunctionKey, all_nodes, function_key, functions_of
-from onnxsmith.graphs.session_model import SessionModel
 
 #: No more nodes, and bytes, of functions are written for the sake of their calls.
 _MOST_COPIED_NODES = 100_000

@@ -28,7 +28,7 @@ from onnxsmith.rewriter.operators import (
     ReplacementOperators,
     Results,
 )
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.source import Span, code_span
 
 #: What a parameter of a pattern is at a match: a tensor, the content of an attribute, or nothing.

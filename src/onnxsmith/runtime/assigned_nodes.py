@@ -15,8 +15,8 @@ from typing import Any, cast
 import onnx
 
 from onnxsmith.errors import MissingDependencyError
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.rewriting.scopes import all_nodes
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.providers import CPU

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.initial_states import OpenState
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.errors import FunctionError, MixedDTypesError, OperatorFailedError
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.definition import OperatorDef

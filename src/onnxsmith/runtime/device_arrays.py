@@ -11,8 +11,8 @@ import onnx
 from onnx import helper
 
 from onnxsmith.errors import DeviceError
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.run_values import Array, Run, RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import feeds, onnxruntime_api
 from onnxsmith.runtime.devices import CPU, Device, check_there, read_device, settings_on
 from onnxsmith.runtime.onnxruntime_api import OrtValue, Session, title

@@ -16,8 +16,8 @@ from onnx import defs
 
 from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import MissingDependencyError, MissingProviderError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.rewriting.scopes import operators_of
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once
 from onnxsmith.runtime.device_arrays import bound_runner

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import onnx
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.rewrite import Rewritten, rewrite
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, standard_version
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, versions
 from onnxsmith.runtime.adapting import Refused, guarded
 from onnxsmith.runtime.facts.fact import CPU
@@ -201,7 +201,7 @@ def _with_other_definitions(
 ) -> onnx.ModelProto | None:
     """The same model in operators that the runtime has; None when it cannot be told so."""
     try:
-        other = retold(model, newest, lacking)
+        other = fallback_form(model, newest, lacking)
     except Exception:  # onnx's inliner throws on what it does not expect
         return None
     if other is not None:
@@ -222,13 +222,13 @@ def _stamps(model: onnx.ModelProto) -> list[int]:
 
 
 # -- older opsets ----------------------------------------------------------------------------------------------
-# A model retold for a runtime that stops at an earlier opset.
+# A model in another form for a runtime that stops at an earlier opset.
 #
 # Its operators get definitions that mean the same, and those without one are replaced by their function bodies; where
-# neither is there, the model cannot be retold. Which opset a runtime stops at is told by whoever asks.
+# neither is there, the model has no such form. Which opset a runtime stops at is told by whoever asks.
 
 
-def retold(
+def fallback_form(
     model: onnx.ModelProto, newest: int | None, lacking: Set[str] = frozenset()
 ) -> onnx.ModelProto | None:
     """The model with no opset version of the standard domain past `newest`; None when it cannot be told so.

@@ -30,7 +30,7 @@ from onnxsmith.runtime.model_session import refuse_newer_opsets
 from onnxsmith.runtime.opening import weight_reader
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.dtypes import DType
 
 #: Names of nodes come from strangers, and may be as long as they please.

@@ -23,10 +23,10 @@ from onnxsmith.errors import (
     ProcessEndedError,
     RunTimeoutError,
 )
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.isolation import Isolation, told_amount
 from onnxsmith.graphs.model_runtime import FindNode, RunEach
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames, plug_ins
 from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode

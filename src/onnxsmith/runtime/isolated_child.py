@@ -20,8 +20,8 @@ import numpy as np
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.handover import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import frames, onnxruntime_api, plug_ins
 from onnxsmith.runtime.failure import failed_node, plain_reason
 from onnxsmith.runtime.frames import Json

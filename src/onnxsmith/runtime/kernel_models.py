@@ -18,16 +18,18 @@ from onnx import helper, numpy_helper
 from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import KernelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs import raw
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.model_runtime import FindNode
+from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.scopes import (
     all_nodes,
     inner_graphs,
+    operator_key,
     outer_names,
     plain_domain,
 )
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.kernels_in_python import Kernel, KernelKey, failed_kernel, kernel_of
 from onnxsmith.runtime.single_node import dense_array, type_proto
@@ -132,12 +134,11 @@ class KernelModel:
 
 def _dissolved(proto: onnx.ModelProto, keys: frozenset[KernelKey]) -> onnx.ModelProto:
     """The model without the bodies of functions that have kernels, and with those that call them in their places."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(proto)
+    copy = copied(proto)
     kept = [each for each in copy.functions if (plain_domain(each.domain), each.name) not in keys]
     del copy.functions[:]
     copy.functions.extend(kept)
-    if not any(_key(node) in keys for each in kept for node in all_nodes(each.node)):
+    if not any(operator_key(node) in keys for each in kept for node in all_nodes(each.node)):
         return copy
     flat = without_functions(copy)
     if flat is None:
@@ -147,10 +148,6 @@ def _dissolved(proto: onnx.ModelProto, keys: frozenset[KernelKey]) -> onnx.Model
             help="using(kernels=False) runs bodies instead of kernels",
         )
     return flat
-
-
-def _key(node: onnx.NodeProto) -> KernelKey:
-    return plain_domain(node.domain), node.op_type
 
 
 def read_by(nodes: Iterable[onnx.NodeProto]) -> set[str]:
@@ -201,21 +198,23 @@ class Line:
 
 
 def _needs_step(node: onnx.NodeProto, keys: frozenset[KernelKey]) -> bool:
-    return _key(node) in keys or any(
+    return operator_key(node) in keys or any(
         _needs_step(each, keys) for inner in inner_graphs(node) for each in inner.node
     )
 
 
 def _own_step(model: KernelModel, node: onnx.NodeProto, declared: Mapping[str, AnyValueType]) -> Step:
     found = kernel_of(node.domain, node.op_type)
-    if _key(node) in model.keys and found is not None:
+    if operator_key(node) in model.keys and found is not None:
         return KernelStep(model, node, found, [declared.get(name) for name in node.output])
-    if _key(node) == ("", "If"):
+    if operator_key(node) == ("", "If"):
         return IfStep(model, node)
-    if _key(node) == ("", "Loop"):
+    if operator_key(node) == ("", "Loop"):
         return LoopStep(model, node)
     inside = ", ".join(
-        sorted({".".join(_key(each)) for each in all_nodes([node]) if _key(each) in model.keys})
+        sorted(
+            {".".join(operator_key(each)) for each in all_nodes([node]) if operator_key(each) in model.keys}
+        )
     )
     raise model.located(
         NotRunnableError(

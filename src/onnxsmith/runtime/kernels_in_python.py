@@ -25,7 +25,7 @@ from onnxsmith.errors import (
     OperatorFailedError,
     boundary,
 )
-from onnxsmith.graphs.rewriting.scopes import nodes_of_model, plain_domain
+from onnxsmith.graphs.rewriting.scopes import nodes_of_model, operator_key, plain_domain
 from onnxsmith.graphs.run_values import RunValue, session_value
 from onnxsmith.runtime.failure import described_value
 from onnxsmith.schema.foreign_arrays import DeviceArray
@@ -201,7 +201,7 @@ def kernels_in(model: onnx.ModelProto) -> frozenset[KernelKey]:
     kernels = _REGISTERED.kernels
     if not kernels:
         return frozenset()
-    used = {(plain_domain(node.domain), node.op_type) for node in nodes_of_model(model)}
+    used = {operator_key(node) for node in nodes_of_model(model)}
     return frozenset(used & kernels.keys())
 
 

@@ -15,11 +15,11 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs.diagnosis import Explanations
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.model import ModelLike, model_of
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue, session_value
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.graphs.soundness import newer_opset_of
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain

@@ -12,11 +12,11 @@ from typing import Any
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import DeviceError
 from onnxsmith.graphs.edits import NodeNote
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, RunEach, register_model_runtime
 from onnxsmith.graphs.rewriting.rewrite import Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.run_values import Run, RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.adapting import FACT_KEY, Refused, rule_of
 from onnxsmith.runtime.device_arrays import device_of

@@ -19,7 +19,7 @@ from typing import Any, Protocol, cast
 
 from onnxsmith.errors import MissingDependencyError, MissingProviderError
 from onnxsmith.graphs.run_values import Array, RunValue
-from onnxsmith.schema.default_version import is_runtime_installed
+from onnxsmith.schema.registry import is_runtime_installed
 from onnxsmith.types.dtypes import DType
 
 _FATAL_ONLY = 4

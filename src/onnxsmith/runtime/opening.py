@@ -19,6 +19,7 @@ from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.handover import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.graphs.identity import DRAWING
 from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
 from onnxsmith.graphs.omitted_outputs import name_omitted
@@ -38,9 +39,8 @@ from onnxsmith.graphs.rewriting.scopes import (
     opset_versions,
     plain_domain,
 )
-from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import Array
-from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import onnxruntime_api, plug_ins
 from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.facts.fact import CPU, CUDA, facts_of
@@ -53,7 +53,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
+class SessionArguments:
     """The arguments of `create_session`: the graph, the weights in memory, the folder of those in files."""
 
     graph: bytes
@@ -61,11 +61,11 @@ class HandedOver:
     folder: str | None
 
 
-def hand_over(model: SessionModel) -> HandedOver:
+def session_arguments(model: SessionModel) -> SessionArguments:
     """Where the weights of a model lie, as ONNX Runtime wants to be told."""
     apart = model.apart() if model.weights else ()
     if not apart:
-        return HandedOver(model.proto.SerializeToString(), {}, None)
+        return SessionArguments(model.proto.SerializeToString(), {}, None)
     folder = _common_folder([weight.part for _, weight in apart if weight.part is not None])
     proto = copied(model.proto)  # the graph alone: the weights are not in it
     values: dict[str, tuple[Array, OrtValue]] = {}
@@ -75,7 +75,7 @@ def hand_over(model: SessionModel) -> HandedOver:
             _refer(tensor, weight.part, folder)
         else:
             values[tensor.name] = _value(tensor, weight)
-    return HandedOver(proto.SerializeToString(), values, folder)
+    return SessionArguments(proto.SerializeToString(), values, folder)
 
 
 def _drop_unread(graph: onnx.GraphProto, names: Set[str]) -> None:
@@ -298,7 +298,7 @@ def _make_session(
 ) -> onnxruntime_api.Session:
     if _SLICE in operators:
         _refuse_negative_sizes(model.proto)
-    given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
+    given = session_arguments(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     providers = session_providers(settings.providers, allow_tf32=settings.allow_tf32, captures=False)
     for name, _ in providers:
         if entry_of(name) is None:

@@ -18,8 +18,8 @@ from typing import TypeAlias, cast
 import onnx
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.handover import SessionModel
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.fallback_forms import open_as_it_can, opener
 from onnxsmith.runtime.feeds import runner_over

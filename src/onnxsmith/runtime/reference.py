@@ -17,7 +17,7 @@ from onnx import helper, numpy_helper
 from onnxsmith.graphs.rewriting.copies import copied
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.scopes import all_nodes, nodes_of_model
-from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.failure import NoReference

@@ -14,11 +14,11 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnxsmith.graphs.identity import value_key
+from onnxsmith.graphs.identity import values_key
 from onnxsmith.runtime import versions
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeType, OperatorDef
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, OptionalType, SequenceType, TensorType
 
@@ -224,7 +224,7 @@ def cache_key(call: Call) -> tuple[Any, ...]:
     return (
         call.op,
         call.input_types,
-        tuple((name, value_key(value)) for name, value in sorted(call.attributes.items())),
+        values_key(call.attributes) if call.attributes else (),
         call.output_count,
         tuple(call.captured.items()),
         call.opset_version,

@@ -28,12 +28,13 @@ from onnxsmith.runtime.devices import staying_on
 from onnxsmith.runtime.engine import Runner, prepare, runners
 from onnxsmith.runtime.single_node import Call, InputType, make_model
 from onnxsmith.runtime.tensor import EagerTensor, adopted, as_tensor
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 from onnxsmith.schema.foreign_arrays import DeviceArray, UnreadableArray, is_foreign, read_foreign
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
@@ -192,13 +193,16 @@ class _Form(NamedTuple):
     ) -> None:
         """Raise what a graph would raise for a call that cannot work on these very inputs.
 
-        A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes.
+        A first call must stay cheap: it leaves out the contents above `largest_rank`, which say little about shapes,
+        and all contents of elementwise operators, which say nothing about them.
         """
         if any(isinstance(each, onnx.GraphProto) for each in self.attributes.values()):
             if largest_rank is None:
                 self._infer_bodies(arrays)
         elif self.op.is_known:
             kinds = _input_types(arrays) if types is None else types
+            if largest_rank is not None and not self.op.domain and self.op.name in ELEMENTWISE:
+                largest_rank = -1
             known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, kinds, strict=True)]
             infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.rewriting.scopes import inner_nodes
 from onnxsmith.passes import outlining

@@ -26,7 +26,7 @@ from onnxsmith.graphs.size_conditions import SIZES_KEY, written
 from onnxsmith.passes import polish
 from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.for_runtime import adapted
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.torch.conditions import allowed_sizes, narrowings
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.semantics.python_errors import refusal_for
@@ -24,17 +24,16 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary, refusals_raised
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND
-from onnxsmith.graphs.carried_conditions import carry, put_into
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ModelRecord
-from onnxsmith.graphs.size_conditions import conditions_of, declared_in, ranges_of
+from onnxsmith.graphs.size_conditions import carry, conditions_of, declared_in, put_into, ranges_of
 from onnxsmith.opset.module import standard_version
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.source import Span, code_span
 from onnxsmith.tracing.host_state import refusing
 from onnxsmith.types.annotations import Annotation, read_value_type

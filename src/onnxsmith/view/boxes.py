@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of, settled_scope
 from onnxsmith.view.description import Description, Graph
 from onnxsmith.view.layering import Net

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.decompiling import node_statements
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import OnnxsmithError

@@ -14,7 +14,7 @@ from onnxsmith import opset23 as op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 from tests.passes.agreement import CLOSE, model_of, operators, optimized, results
 
 RNG = np.random.default_rng(0)

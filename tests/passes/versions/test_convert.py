@@ -27,7 +27,7 @@ from onnxsmith.passes import verifying
 from onnxsmith.passes.versions import step as step_module
 from onnxsmith.passes.versions.step import Answer, Step
 from onnxsmith.schema import equivalent_versions, registry
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 X = np.float32([[1, -2, 3, 4]])
 

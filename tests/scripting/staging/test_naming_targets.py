@@ -11,11 +11,11 @@ import pytest
 
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset18 as op
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.scripting.analysis import analyze, expressions, facts
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.scripting.staging.frame import Frame
 from tests.scripting.test_snippets import RUN, SNIPPETS, make, model_options
 
@@ -51,7 +51,7 @@ def as_hooked(monkeypatch: pytest.MonkeyPatch) -> None:
 def from_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     """All functions are staged from their trees, which are analyzed anew."""
     monkeypatch.setattr(ScriptFunction, "straight_call", lambda _: None)
-    monkeypatch.setattr(analyze, "_analyses", Bounded[int, Any](0))
+    monkeypatch.setattr(analyze, "_analyses", CallCache[Any](0))
 
 
 @pytest.mark.usefixtures("from_tree")
@@ -64,7 +64,7 @@ def test_names_are_those_that_hooks_give(monkeypatch: pytest.MonkeyPatch) -> Non
     assert names[:4] == ["y", "y_1", "split", "same"]
     assert runs
     runs.clear()
-    monkeypatch.setattr(analyze, "_analyses", Bounded[int, Any](0))
+    monkeypatch.setattr(analyze, "_analyses", CallCache[Any](0))
     as_hooked(monkeypatch)
     assert made_anew(branches, {}).to_model_proto() == model
     assert not runs
@@ -85,7 +85,7 @@ def test_every_snippet_is_the_same_with_hooks(name: str, monkeypatch: pytest.Mon
         )
 
     without = model()
-    monkeypatch.setattr(analyze, "_analyses", Bounded[int, Any](0))
+    monkeypatch.setattr(analyze, "_analyses", CallCache[Any](0))
     as_hooked(monkeypatch)
     assert model() == without
 
@@ -127,7 +127,7 @@ def test_a_call_that_fails_names_nothing_and_is_refused_as_its_code_is(
     )
     direct = error_of(function)
     assert seen == named
-    monkeypatch.setattr(analyze, "_analyses", Bounded[int, Any](0))
+    monkeypatch.setattr(analyze, "_analyses", CallCache[Any](0))
     as_hooked(monkeypatch)
     hooked = error_of(function)
     assert (type(direct), str(direct), direct.span) == (type(hooked), str(hooked), hooked.span)

@@ -14,8 +14,7 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.call import stack
-from onnxsmith.core.numpys_arrays import holds_tensor
-from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, rank_of, shape_of
+from onnxsmith.core.operands import as_tensor, content_of, dtype_of, holds_tensor, is_array, rank_of, shape_of
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Array, Size, TensorOrArray, TensorValue, Value
 from onnxsmith.errors import InputTypeError, TensorIndexError, UnknownRankError

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Su
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.numpys_arrays import has_numpys_meaning, in_numpy_code
-from onnxsmith.core.operands import operators_for
+from onnxsmith.core.operands import has_numpys_meaning, in_numpy_code, operators_for
 from onnxsmith.core.semantics import arithmetic, bits, decimal_rounding, number_errors
 from onnxsmith.core.semantics.number_methods import NumberMethods, modular_power
 from onnxsmith.core.shown_text import shown_text

@@ -23,8 +23,7 @@ from onnxsmith.graphs.rewriting.scopes import (
     plain_domain,
     value_names,
 )
-from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
-from onnxsmith.graphs.rewriting.unfolding import callees_first
+from onnxsmith.graphs.rewriting.unfolding import callees_first, is_past_measure
 
 
 def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:

@@ -12,7 +12,12 @@ import onnx
 from onnx import helper, numpy_helper, shape_inference
 
 from onnxsmith.graphs.rewriting.copies import copied
-from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, nodes_of_model, plain_domain
+from onnxsmith.graphs.rewriting.scopes import (
+    all_nodes,
+    inner_graphs,
+    nodes_of_model,
+    operator_key,
+)
 from onnxsmith.schema.einsum_equation import read_equation
 
 _MOST_DIMENSIONS = 1 << 16
@@ -46,7 +51,10 @@ def _places_of_traps(model: onnx.ModelProto) -> set[int]:
         place
         for place, node in enumerate(nodes_of_model(model))
         if not _is_readable(node)
-        or (_key(node) in _ENDS_PROCESS and not (place < inner and node.input and node.input[0] in declared))
+        or (
+            operator_key(node) in _ENDS_PROCESS
+            and not (place < inner and node.input and node.input[0] in declared)
+        )
     }
 
 
@@ -54,10 +62,6 @@ def _defaults(model: onnx.ModelProto) -> set[str]:
     """The inputs that have a default, and say their own type."""
     held = {each.name for each in model.graph.initializer}
     return {each.name for each in model.graph.input if each.name in held and each.type.tensor_type.elem_type}
-
-
-def _key(node: onnx.NodeProto) -> tuple[str, str]:
-    return plain_domain(node.domain), node.op_type
 
 
 def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
@@ -71,7 +75,7 @@ def _without(model: onnx.ModelProto, traps: Set[int]) -> onnx.ModelProto:
         copy.graph.initializer.extend(kept)
     nodes = nodes_of_model(copy)
     for node in (nodes[place] for place in traps):
-        kind = _ENDS_PROCESS.get(_key(node))
+        kind = _ENDS_PROCESS.get(operator_key(node))
         if kind is None:
             del node.attribute[:]
             continue

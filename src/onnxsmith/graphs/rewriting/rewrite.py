@@ -27,13 +27,14 @@ from onnxsmith.graphs.rewriting.scopes import (
     functions_of,
     functions_that_use,
     inner_graphs,
+    operator_key,
     opset_versions,
     plain_domain,
     value_names,
 )
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
-from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.graphs.rewriting.unfolding import is_past_measure
+from onnxsmith.schema.registry import default_opset_version
 
 #: How deep functions may call functions: each takes a few frames of Python's stack.
 _MOST_CALLS = 200
@@ -80,7 +81,7 @@ def rewrite(
     concerned = functions_that_use(functions, rules) if functions else set[FunctionKey]()
     for node in all_nodes(model.graph.node):
         key = function_key(node) if functions else None
-        if key in concerned or (key not in functions and (plain_domain(node.domain), node.op_type) in rules):
+        if key in concerned or (key not in functions and operator_key(node) in rules):
             break
     else:
         return Rewritten(model)
@@ -234,7 +235,7 @@ class _Run:
         if self._mark is None:
             return
         for node in all_nodes(nodes):
-            if (plain_domain(node.domain), node.op_type) in self._rules and not self._is_marked(node):
+            if operator_key(node) in self._rules and not self._is_marked(node):
                 node.metadata_props.add(key=self._mark, value=rules)
 
     def _retarget(

@@ -91,7 +91,7 @@ def nodes_of_model(model: onnx.ModelProto) -> list[onnx.NodeProto]:
 
 def operators_of(model: onnx.ModelProto) -> set[tuple[str, str]]:
     """Domain and name of everything that nodes call: operators, and functions of the model's own."""
-    return {(plain_domain(node.domain), node.op_type) for node in nodes_of_model(model)}
+    return {operator_key(node) for node in nodes_of_model(model)}
 
 
 def value_names(model: onnx.ModelProto) -> Iterator[str]:
@@ -116,6 +116,12 @@ def standard_version(imports: Iterable[onnx.OperatorSetIdProto], otherwise: int 
     return opset_versions(imports).get("", otherwise)
 
 
+def operator_key(node: onnx.NodeProto) -> tuple[str, str]:
+    """The domain, empty for ONNX's own, and the name of the operator of a node."""
+    domain = node.domain  # `plain_domain` inline: every node of a model comes through here
+    return "" if domain == "ai.onnx" else domain, node.op_type
+
+
 def function_key(node: onnx.NodeProto) -> FunctionKey:
     """The function that a node would call, if the model has it."""
     return node.domain, node.op_type, node.overload
@@ -137,7 +143,7 @@ def functions_that_use(
             called = function_key(node)
             if called in functions:
                 callers[called].add(key)
-            elif (plain_domain(node.domain), node.op_type) in operators:
+            elif operator_key(node) in operators:
                 direct.add(key)
     return reached(direct, callers.__getitem__)
 
@@ -163,6 +169,11 @@ def bodies_of(node: ir.Node, *, by_name: bool = False) -> Iterator[ir.Graph]:
             yield attribute.as_graph()
         elif attribute.type == ir.AttributeType.GRAPHS:
             yield from attribute.as_graphs()
+
+
+def has_graphs(node: ir.Node) -> bool:
+    """True if a node has graphs inside."""
+    return bool(node.attributes) and next(bodies_of(node), None) is not None
 
 
 def named_bodies(node: ir.Node) -> Iterator[tuple[str, str, ir.Graph]]:

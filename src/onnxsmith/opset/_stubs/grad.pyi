@@ -83,7 +83,7 @@ class Watch(Protocol):
         """The name of what has changed since; None where nothing has."""
 
 @dataclass(slots=True)
-class KeptCall:
+class CachedModel:
     """A model that was made for the types of a call, and what its outputs are."""
     model: Model
     value_count: int
@@ -93,7 +93,7 @@ class KeptCall:
 
 _Mode: TypeAlias = Literal['grad', 'value_and_grad', 'vjp', 'jvp']
 
-class Gradient(Specialised[KeptCall]):
+class Gradient(Specialised[CachedModel]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
     def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False) -> None: ...
     @property

@@ -22,9 +22,10 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.identity import is_random, value_number
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of, ir_dtype
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
+from onnxsmith.graphs.rewriting.scopes import has_graphs
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.typing_values import walked
-from onnxsmith.passes.values import Array, has_graphs, has_references
+from onnxsmith.passes.values import Array, has_references
 from onnxsmith.types.value_types import TensorType
 
 #: Results up to this size are always kept.

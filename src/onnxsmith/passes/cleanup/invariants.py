@@ -11,11 +11,11 @@ from collections import Counter
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import is_random
-from onnxsmith.graphs.rewriting.scopes import graphs_of
+from onnxsmith.graphs.rewriting.scopes import graphs_of, has_graphs
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import Edit, noted
 from onnxsmith.passes.loop_turns import body_of, runs_at_least_once
-from onnxsmith.passes.values import fixed_shape, has_graphs, rank, same_shape
+from onnxsmith.passes.values import fixed_shape, rank, same_shape
 from onnxsmith.runtime.adapting import FACT_KEY
 
 _RULE = "out of a loop"

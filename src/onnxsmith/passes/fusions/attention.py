@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.agreement import EXACT, compare
 from onnxsmith.passes.cleanup.sizes import shape_of
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.fusions.expressions import both_ways, product_of
@@ -53,10 +55,15 @@ def attention(at: Attempt) -> Outcome:
     if key is None:
         return None
     width = (dimensions(scores.query) or (None,))[-1]
-    is_usual = isinstance(width, int) and width > 0 and math.isclose(scores.scale, width**-0.5, rel_tol=1e-5)
+    is_usual = isinstance(width, int) and width > 0 and _are_close(scores.scale, width**-0.5)
     return at.op(
         "Attention", scores.query, key, value, scores.mask, scale=None if is_usual else float(scores.scale)
     )
+
+
+def _are_close(scale: float, usual: float) -> bool:
+    """True if a factor is the usual one, however it was computed."""
+    return compare(np.float32(usual), np.float32(scale), EXACT) is None
 
 
 def _softmaxed(edit: Editor, value: ir.Value | None) -> ir.Value | None:

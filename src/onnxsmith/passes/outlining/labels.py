@@ -10,7 +10,8 @@ from collections.abc import Hashable
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import EXACT, OUTSIDE
-from onnxsmith.passes.values import has_graphs, has_references
+from onnxsmith.graphs.rewriting.scopes import has_graphs
+from onnxsmith.passes.values import has_references
 
 
 class Labels:

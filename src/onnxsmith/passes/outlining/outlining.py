@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.graphs.model import ModelLike, model_of

@@ -13,10 +13,10 @@ from typing import cast
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import OUTSIDE
-from onnxsmith.graphs.rewriting.scopes import bodies_of, inner_nodes
+from onnxsmith.graphs.rewriting.scopes import bodies_of, has_graphs, inner_nodes
 from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Scope
-from onnxsmith.passes.values import has_graphs, has_references
+from onnxsmith.passes.values import has_references
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Rewrite rules written as Python functions: `Rule`, `rewrite`, `explain_match`.
 
 A pattern is recorded (`recording`) as a graph (`pattern`) and found in a model (`matching`). The result of its
-replacement takes its place (`replacing`), with the weights and functions that it needs (`brought`). `applying` makes a
-rule for the worklist of it.
+replacement takes its place (`replacing`), with the weights and functions that it needs
+(`replacement_imports`). `applying` makes a rule for the worklist of it.
 """
 
 from onnxsmith.passes.rules.explaining import MatchExplanation as MatchExplanation

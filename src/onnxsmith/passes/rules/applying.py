@@ -17,7 +17,7 @@ from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.pattern import Either, Pattern, PatternNode, PatternValue, Result, makers_needed
-from onnxsmith.passes.rules.replacement_imports import Brought
+from onnxsmith.passes.rules.replacement_imports import ImportedFunctions
 from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.values import Array
@@ -36,7 +36,7 @@ class Application:
         self.edit = edit
         self.is_forgiving = is_forgiving
         self.order = Order(edit)
-        self.brought = Brought(edit)
+        self.imported = ImportedFunctions(edit)
         self._most = _MOST_PER_NODE * sum(1 for _ in edit.nodes()) + _MOST_ANYWAY
         self._counts: Counter[str] = Counter()
         #: Where a rule matches and does not apply, by its name, and why.
@@ -146,10 +146,15 @@ def _tensor(edit: Editor, value: ir.Value) -> MatchedTensor:
 
 
 def prepared(
-    brought: Brought, edit: Editor, rule: ReadRule, pattern: Pattern, node: ir.Node, found: Bindings
+    imported: ImportedFunctions,
+    edit: Editor,
+    rule: ReadRule,
+    pattern: Pattern,
+    node: ir.Node,
+    found: Bindings,
 ) -> Recording | Refusal:
     """The replacement for a match, recorded and checked; nothing is made yet."""
-    recording = Recording(edit, node, rule.replacement, found, brought)
+    recording = Recording(edit, node, rule.replacement, found, imported)
     try:
         refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
     except OnnxsmithError as error:
@@ -168,7 +173,7 @@ def _replace(
 ) -> Sequence[ir.Value | None] | Refusal:
     edit, order = run.edit, run.order
     try:
-        recording = prepared(run.brought, edit, rule, pattern, at.node, found)
+        recording = prepared(run.imported, edit, rule, pattern, at.node, found)
     except OnnxsmithError:
         if not run.is_forgiving:
             raise
@@ -183,7 +188,7 @@ def _replace(
     if has_others and not order.make_room(at.node, found.nodes.values(), old, read_values(found)):
         return Refusal("what it reads depends on what it gives")
     order.enter(at.node, at.made)
-    at.functions = run.brought.told()
+    at.functions = run.imported.reported()
     by_old = dict(zip(old, new, strict=True))
     values = [by_old.pop(each, None) for each in at.node.outputs]
     at.others.update(by_old)

@@ -137,6 +137,8 @@ def _normal(value: object) -> object:
         return value.decode(errors="replace")
     if isinstance(value, bool):
         return int(value)
+    if isinstance(value, list):
+        return tuple(cast("list[object]", value))
     return value.tensor.numpy() if isinstance(value, Weight) else value
 
 

@@ -26,7 +26,7 @@ from onnxsmith.passes.rules.pattern import (
     PatternValue,
     Result,
 )
-from onnxsmith.passes.rules.replacement_imports import Brought
+from onnxsmith.passes.rules.replacement_imports import ImportedFunctions
 from onnxsmith.passes.rules.replacing import Refusal
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.typing_values import DeclaredTypes
@@ -188,7 +188,7 @@ class _Try:
         if refused is not None:
             self._refuse(refused.reason)
             return
-        replacement = prepared(Brought(edit), edit, rule, self._pattern, node, found)
+        replacement = prepared(ImportedFunctions(edit), edit, rule, self._pattern, node, found)
         if isinstance(replacement, Refusal):
             self._refuse(f"its replacement: {replacement.reason or 'it declines'}")
             return

@@ -48,8 +48,8 @@ from onnxsmith.passes.rules.pattern import (
 )
 from onnxsmith.passes.rules.same_functions import needed_functions
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeReference, parameter_at
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.scripting.functions.calls import IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.source import span_at

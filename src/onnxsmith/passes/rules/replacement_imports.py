@@ -20,7 +20,7 @@ from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.same_functions import Identifier, called_in, content, other_version, uses_inside
 
 
-class Brought:
+class ImportedFunctions:
     """The additions of the replacements of one run."""
 
     def __init__(self, edit: Editor) -> None:
@@ -101,14 +101,14 @@ class Brought:
         self._untold.append(made)
         return made.identifier()
 
-    def told(self) -> list[ir.Function]:
+    def reported(self) -> list[ir.Function]:
         """The functions that the model was given since this was last asked, for the record of a change."""
         functions, self._untold = self._untold, []
         return functions
 
-    def drop_untold(self) -> None:
+    def drop_unreported(self) -> None:
         """Take functions back that were for a change which was not made."""
-        for function in self.told():
+        for function in self.reported():
             del self._edit.model.functions[function.identifier()]
 
 

@@ -32,11 +32,11 @@ from onnxsmith.passes.rules.bindings import Bindings
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.parameters import RuleFunction
 from onnxsmith.passes.rules.recording import returned
-from onnxsmith.passes.rules.replacement_imports import Brought
+from onnxsmith.passes.rules.replacement_imports import ImportedFunctions
 from onnxsmith.passes.rules.same_functions import needed_functions, other_version
 from onnxsmith.passes.values import Array
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.equivalent_versions import ANY_TYPE, Use
+from onnxsmith.schema.registry import default_opset_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256
@@ -53,17 +53,22 @@ class Recording:
     """A replacement that was recorded for one match, and not copied in yet."""
 
     def __init__(
-        self, edit: Editor, root: ir.Node, function: RuleFunction, found: Bindings, brought: Brought
+        self,
+        edit: Editor,
+        root: ir.Node,
+        function: RuleFunction,
+        found: Bindings,
+        imported: ImportedFunctions,
     ) -> None:
         self._edit = edit
-        self._brought = brought
+        self._imported = imported
         self._root = root
         self._function = function
         self._found = found
         version = function.opset_version
         own = edit.version(root) or default_opset_version()
         opsets = OpsetVersions(version or own, is_named=version is not None)
-        self._scope = GraphTarget(Program("model", opsets, brought.shared))
+        self._scope = GraphTarget(Program("model", opsets, imported.shared))
         #: What the inputs of the recording are in the model.
         self._given: dict[ValueRecord, ir.Value] = {}
         self._arrays: list[tuple[Array, ir.Value]] = []
@@ -153,7 +158,7 @@ class Recording:
             problem = other_version((node.domain, node.op_type), opsets.version(node.domain), own, _use(node))
             if problem is not None:
                 return Refusal(problem)
-        problem = self._brought.refusal(self._root, self._functions()) if functions else None
+        problem = self._imported.refusal(self._root, self._functions()) if functions else None
         return None if problem is None else Refusal(problem)
 
     def mismatch(self, outputs: Sequence[ir.Value]) -> Refusal | None:
@@ -194,7 +199,7 @@ class Recording:
             GraphRecord("replacement", list(self._given), self._outputs, nodes, initializers, {})
         )
         if scope.program.functions:
-            call_by(self._brought.enter(self._root, self._functions()), graph.all_nodes())
+            call_by(self._imported.enter(self._root, self._functions()), graph.all_nodes())
         given = dict[ir.Value, ir.Value | None](zip(graph.inputs, self._given.values(), strict=True))
         found = copied_in(at, graph, given)
         return None if found is None else [each for each in found if each is not None]
@@ -212,7 +217,7 @@ class Recording:
         raw: object = getattr(record.tensor, "raw", None)
         if record.tensor is None or raw is None or not self._edit.sees_initializers(self._root):
             return None
-        weights = self._brought.weights
+        weights = self._imported.weights
         held = weights.get(id(raw))
         if held is None:
             held = weights[id(raw)] = (raw, self._edit.shared_constant(record.tensor, record.name))

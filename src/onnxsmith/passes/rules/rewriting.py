@@ -7,7 +7,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.graphs.edits import Edit
@@ -96,7 +96,7 @@ def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
         endless = [
             f"stopped after {len(edit.log)} changes: what the rules make is matched again, without end"
         ]
-    application.brought.drop_untold()
+    application.imported.drop_unreported()
     return [*application.notes(), *endless]
 
 

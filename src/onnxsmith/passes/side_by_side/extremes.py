@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import is_random
+from onnxsmith.graphs.rewriting.scopes import has_graphs
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
 from onnxsmith.passes.side_by_side.bodies import body_graph
@@ -21,7 +22,7 @@ from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from
 from onnxsmith.passes.side_by_side.prefixes import Combine, last_places, one_by_one, prefixes
 from onnxsmith.passes.side_by_side.values import Lifted
-from onnxsmith.passes.values import has_graphs, has_references, rank
+from onnxsmith.passes.values import has_references, rank
 
 #: Fewer turns, where their number is known, stay a loop.
 _FEWEST = 16

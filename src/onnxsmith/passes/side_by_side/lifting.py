@@ -14,13 +14,13 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import is_random
+from onnxsmith.graphs.rewriting.scopes import has_graphs
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.side_by_side.bodies import chosen_value
 from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail, keeps_size
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.values import (
     fixed_shape,
-    has_graphs,
     has_references,
     int_attribute,
     rank,

@@ -18,6 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import is_random
+from onnxsmith.graphs.rewriting.scopes import has_graphs
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
 from onnxsmith.passes.side_by_side.bodies import body_graph, body_input, chosen_value
@@ -25,7 +26,7 @@ from onnxsmith.passes.side_by_side.failing import cannot_fail, keeps_size
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import chosen_from, waiting_for
 from onnxsmith.passes.side_by_side.values import CannotLift
-from onnxsmith.passes.values import has_graphs, has_references, rank
+from onnxsmith.passes.values import has_references, rank
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
 #: Turns that are written out one after the other: what a turn of a `Scan` costs by itself is shared by so many.

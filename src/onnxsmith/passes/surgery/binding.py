@@ -17,7 +17,7 @@ from onnxsmith.graphs.model_inputs import described_inputs
 from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.surgery.dimensions import substitute
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.surgery.naming import by_name, tensor_of
 from onnxsmith.passes.surgery.part import replace_values
 from onnxsmith.schema.inference.broadcasting import contradict
@@ -86,7 +86,7 @@ def _sizes(ports: list[Port], tensors: Mapping[str, ir.TensorProtocol]) -> dict[
     return model_inputs.sizes(bound, shapes)
 
 
-def _bind(held: Held, name: str, tensor: ir.TensorProtocol) -> None:
+def _bind(held: ModelContent, name: str, tensor: ir.TensorProtocol) -> None:
     graph = held.graph
     value = next(each for each in graph.inputs if each.name == name)
     graph.inputs.remove(value)

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import shape_from_ir
 from onnxsmith.passes.surgery.dimensions import atoms
-from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.surgery.holding import ModelContent
 from onnxsmith.passes.surgery.naming import tensor_of
 from onnxsmith.passes.surgery.replacing_weights import holders
 from onnxsmith.passes.values import int_attribute
@@ -21,7 +21,9 @@ from onnxsmith.passes.values import int_attribute
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def open_shapes(held: Held, sizes: Collection[int], *, also_products: bool) -> dict[str, tuple[int, ...]]:
+def open_shapes(
+    held: ModelContent, sizes: Collection[int], *, also_products: bool
+) -> dict[str, tuple[int, ...]]:
     """Constant shapes that hold one of the sizes, told so that they mean the same and leave it open.
 
     The types of `held` are worked out, with the sizes that it had. A batch may also stand in a product, as in the 24 of
@@ -45,7 +47,7 @@ def open_shapes(held: Held, sizes: Collection[int], *, also_products: bool) -> d
     return found
 
 
-def _constant_values(held: Held) -> dict[str, ir.Value]:
+def _constant_values(held: ModelContent) -> dict[str, ir.Value]:
     """The values of the main graph that are lists of integers which `replace_weights` can replace."""
     found: dict[str, ir.Value] = {}
     for name, each in holders(held).items():
@@ -85,14 +87,14 @@ def _expanded(given: tuple[int, ...], readers: list[ir.Node], sizes: Collection[
     return (*given[:place], 1, *given[place + 1 :])
 
 
-def put_shapes(held: Held, shapes: Shapes) -> None:
+def put_shapes(held: ModelContent, shapes: Shapes) -> None:
     """Put other values in the places of constants; in place."""
     known = holders(held)
     for name, values in shapes.items():
         known[name].put(tensor_of(np.array(values, np.int64), name))
 
 
-def needed(held: Held, shapes: Shapes, names: Collection[str]) -> dict[str, tuple[int, ...]]:
+def needed(held: ModelContent, shapes: Shapes, names: Collection[str]) -> dict[str, tuple[int, ...]]:
     """Those of the shapes, in a model that has them and whose types are worked out, that give what has open sizes."""
     values = _constant_values(held)
     return {
@@ -102,7 +104,7 @@ def needed(held: Held, shapes: Shapes, names: Collection[str]) -> dict[str, tupl
     }
 
 
-def keeps_items_apart(held: Held, names: Collection[str]) -> bool:
+def keeps_items_apart(held: ModelContent, names: Collection[str]) -> bool:
     """True if open dimensions stay outermost wherever elements are put in another shape, and in all outputs.
 
     Shapes that fit are not enough: elements of several items of a batch could be mixed.
@@ -114,7 +116,7 @@ def keeps_items_apart(held: Held, names: Collection[str]) -> bool:
     )
 
 
-def are_computed(held: Held) -> bool:
+def are_computed(held: ModelContent) -> bool:
     """True if shapes are put together in the model, where `optimize` would make constants of them."""
     return any(
         value is not None and (maker := value.producer()) is not None and maker.op_type == "Concat"

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.passes.surgery.dimensions import dimension_texts
-from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.surgery.holding import ModelContent
 from onnxsmith.schema.inference.broadcasting import is_complete
 from onnxsmith.types.value_types import AnyValueType
 
@@ -17,7 +17,7 @@ from onnxsmith.types.value_types import AnyValueType
 class DeclaredTypes:
     """The types of the values of a model; inference runs once, when a value is asked for that has none."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: ModelContent) -> None:
         self._held = held
         self._walk: Walk | None = None
 
@@ -31,7 +31,7 @@ class DeclaredTypes:
         return self._walk.of(value).type
 
 
-def walked(held: Held) -> Walk:
+def walked(held: ModelContent) -> Walk:
     """Our inference over the nodes of a model, as far as it comes; names of dimensions stay what they are."""
     walk = new_walk(held)
     with contextlib.suppress(OnnxsmithError):  # what cannot work is the model's own mistake
@@ -39,7 +39,7 @@ def walked(held: Held) -> Walk:
     return walk
 
 
-def new_walk(held: Held) -> Walk:
+def new_walk(held: ModelContent) -> Walk:
     """Inference that reads the model's names of dimensions as they are, before its first node."""
     names = {name: name for name in dimension_texts(held)}
     return Walk(held.ir.functions, held.ir.opset_imports, names, {}, State())

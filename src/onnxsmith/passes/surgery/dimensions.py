@@ -13,7 +13,7 @@ from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir
 from onnxsmith.graphs.rewriting.scopes import graphs_of, own_values
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition
-from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.surgery.holding import ModelContent
 from onnxsmith.schema.inference.expression import parse
 from onnxsmith.schema.inference.symbolic import add
 from onnxsmith.types.value_types import (
@@ -73,7 +73,7 @@ def substituted_type(kind: AnyValueType, sizes: Sizes) -> AnyValueType:
     return OptionalType(element) if isinstance(element, TensorType | SequenceType) else kind
 
 
-def dimension_texts(held: Held) -> dict[str, str]:
+def dimension_texts(held: ModelContent) -> dict[str, str]:
     """The texts of dimensions in a model, nested graphs included, each with a value that has it."""
     found: dict[str, str] = {}
     for value in _values(held):
@@ -86,7 +86,7 @@ def dimension_texts(held: Held) -> dict[str, str]:
     return found
 
 
-def dimension_names(held: Held) -> dict[str, str]:
+def dimension_names(held: ModelContent) -> dict[str, str]:
     """The names of dimensions in a model, each with a value that has it."""
     found: dict[str, str] = {}
     for text, value in dimension_texts(held).items():
@@ -95,7 +95,7 @@ def dimension_names(held: Held) -> dict[str, str]:
     return found
 
 
-def _values(held: Held) -> Iterator[ir.Value]:
+def _values(held: ModelContent) -> Iterator[ir.Value]:
     for graph in graphs_of(held.graph):
         yield from own_values(graph)
 
@@ -106,7 +106,7 @@ def _special_texts(kind: AnyValueType) -> Iterable[str]:
     return _special_texts(kind.value if isinstance(kind, MapType) else kind.element)
 
 
-def substitute(held: Held, sizes: Sizes) -> None:
+def substitute(held: ModelContent, sizes: Sizes) -> None:
     """Put other names, or sizes, in the places of names of dimensions: in all types and in the model's conditions.
 
     In place. Raises ShapeError where the model's metadata says that it is for other sizes.
@@ -122,7 +122,7 @@ def substitute(held: Held, sizes: Sizes) -> None:
     _set_conditions(held, list(substituted_conditions(held, sizes)))
 
 
-def substituted_conditions(held: Held, sizes: Sizes) -> Iterator[SizeCondition]:
+def substituted_conditions(held: ModelContent, sizes: Sizes) -> Iterator[SizeCondition]:
     """The conditions that the model's metadata has, in other names; those that are known to hold are left out."""
     for condition in size_conditions.read(held.ir.metadata_props):
         if not condition.names & sizes.keys():
@@ -140,7 +140,7 @@ def substituted_conditions(held: Held, sizes: Sizes) -> Iterator[SizeCondition]:
             yield told
 
 
-def _set_conditions(held: Held, conditions: list[SizeCondition]) -> None:
+def _set_conditions(held: ModelContent, conditions: list[SizeCondition]) -> None:
     before = size_conditions.read(held.ir.metadata_props)
     if list(before) == conditions:
         return
@@ -150,6 +150,6 @@ def _set_conditions(held: Held, conditions: list[SizeCondition]) -> None:
         held.ir.metadata_props.pop(SIZES_KEY, None)
 
 
-def add_conditions(held: Held, more: Iterable[SizeCondition]) -> None:
+def add_conditions(held: ModelContent, more: Iterable[SizeCondition]) -> None:
     """Let a model be for the sizes that another one is for, too."""
     _set_conditions(held, list(dict.fromkeys((*size_conditions.read(held.ir.metadata_props), *more))))

@@ -12,7 +12,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.rewriting.scopes import described_node, required_inputs
 from onnxsmith.passes.surgery.declared_types import DeclaredTypes
 from onnxsmith.passes.surgery.dependencies import Needed, made_from, needed_for
-from onnxsmith.passes.surgery.holding import Held, finished, read, values_by_name
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read, values_by_name
 from onnxsmith.passes.surgery.naming import find_value, names_of
 from onnxsmith.passes.surgery.part import part_of
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
@@ -107,7 +107,7 @@ def _check(graph: ir.Graph, inputs: list[ir.Value], outputs: list[ir.Value], nee
 
 
 def port_types(
-    held: Held,
+    held: ModelContent,
     inputs: Iterable[ir.Value],
     outputs: Iterable[ir.Value],
     given: Mapping[str, AnyValueType],

@@ -13,13 +13,13 @@ import onnx_ir as ir
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.ir_types import proto_of_type
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.model_content import Held as Held
+from onnxsmith.graphs.model_content import ModelContent as ModelContent
 from onnxsmith.graphs.model_content import read as read
 from onnxsmith.graphs.rewriting.scopes import own_values
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType
 
 
-def finished(held: Held) -> Model:
+def finished(held: ModelContent) -> Model:
     """The model of what was made."""
     graph = held.graph
     ports = {each.name for each in (*graph.inputs, *graph.outputs)}

@@ -18,7 +18,7 @@ from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.size_conditions import SIZES_KEY
 from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY, STATE_KEY
 from onnxsmith.passes.surgery.dimensions import add_conditions, substitute
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.surgery.joint_opsets import in_one_opset
 from onnxsmith.passes.surgery.joints import Joint, Joints, find_joints, joint_sizes
 from onnxsmith.passes.surgery.naming import node_names, rename_nodes, rename_values, value_names
@@ -74,7 +74,9 @@ def compose(*models: ModelLike) -> Model:
     return finished(held)
 
 
-def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = False) -> Held:
+def _joined(
+    first: ModelContent, second: ModelContent, given: Joints | None, *, is_own: bool = False
+) -> ModelContent:
     """Two models as one; `is_own` says that the first may be changed for it."""
     find_joints(first, second, given)  # what cannot be joined is not converted
     left, right = in_one_opset(first, second)
@@ -101,7 +103,9 @@ def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = F
     return one
 
 
-def _in_copies(first: Held, second: Held, one: Held, other: Held, joints: Sequence[Joint]) -> list[Joint]:
+def _in_copies(
+    first: ModelContent, second: ModelContent, one: ModelContent, other: ModelContent, joints: Sequence[Joint]
+) -> list[Joint]:
     sources = dict(
         zip((*first.graph.inputs, *first.graph.outputs), (*one.graph.inputs, *one.graph.outputs), strict=True)
     )
@@ -163,7 +167,7 @@ def _check_ports(
         )
 
 
-def _tell_type(one: Held, other: Held, joint: Joint) -> None:
+def _tell_type(one: ModelContent, other: ModelContent, joint: Joint) -> None:
     """Say of a value that is joined what the second model knows of it and the first does not."""
     ours, theirs = one.type_of(joint.source), other.type_of(joint.target)
     kind = _more(ours, theirs)
@@ -184,7 +188,7 @@ def _more(ours: AnyValueType, theirs: AnyValueType) -> AnyValueType:
     return TensorType(ours.dtype or theirs.dtype, shape)
 
 
-def _rename_apart(one: Held, other: Held, joints: Sequence[Joint]) -> None:
+def _rename_apart(one: ModelContent, other: ModelContent, joints: Sequence[Joint]) -> None:
     """Give names inside the models that clash others; inputs and outputs of the whole keep theirs."""
     ours, theirs = value_names(one.graph), value_names(other.graph)
     targets = {each.target for each in joints}
@@ -249,7 +253,7 @@ def _named_output(graph: ir.Graph, value: ir.Value, name: str) -> ir.Value:
     return made
 
 
-def _join_metadata(one: Held, other: Held) -> None:
+def _join_metadata(one: ModelContent, other: ModelContent) -> None:
     """Joins the metadata of the two models; where they differ, that of the first stays."""
     ours, theirs = one.ir, other.ir
     ours.ir_version = max(ours.ir_version, theirs.ir_version)
@@ -268,7 +272,7 @@ def _join_metadata(one: Held, other: Held) -> None:
 # The functions of two models that become one: equal ones are one, others get names of their own.
 
 
-def join_functions(first: Held, second: Held) -> None:
+def join_functions(first: ModelContent, second: ModelContent) -> None:
     """Give the first model the functions of the second; in place, in both."""
     ours, theirs = first.ir.functions, second.ir.functions
     if not theirs and not ours:
@@ -285,14 +289,14 @@ def join_functions(first: Held, second: Held) -> None:
         ours.setdefault(identifier, function)
 
 
-def _operators(held: Held) -> set[ir.OperatorIdentifier]:
+def _operators(held: ModelContent) -> set[ir.OperatorIdentifier]:
     """The operators that a model uses and does not define."""
     parts = roots_of(held.ir)
     used = {node.op_identifier() for part in parts for node in part.all_nodes()}
     return used - held.ir.functions.keys()
 
 
-def _free(identifier: ir.OperatorIdentifier, *models: Held) -> ir.OperatorIdentifier:
+def _free(identifier: ir.OperatorIdentifier, *models: ModelContent) -> ir.OperatorIdentifier:
     domain, name, overload = identifier
     taken = {each for model in models for each in (*model.ir.functions, *_operators(model))}
     number = 1
@@ -307,7 +311,7 @@ def _are_equal(one: ir.Function, other: ir.Function) -> bool:
     )
 
 
-def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier]) -> None:
+def _rename(held: ModelContent, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier]) -> None:
     if not new:
         return
     functions = held.ir.functions

@@ -9,14 +9,14 @@ from onnxsmith.errors import OpsetConflictError, VersionConversionError
 from onnxsmith.graphs.opsets import warn_of_conversion
 from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.version_converter import version_converter
-from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.surgery.holding import ModelContent
 from onnxsmith.schema import registry
 from onnxsmith.source import caller_span
 
 _ORDER = ("first", "second")
 
 
-def in_one_opset(first: Held, second: Held) -> tuple[Held, Held]:
+def in_one_opset(first: ModelContent, second: ModelContent) -> tuple[ModelContent, ModelContent]:
     """The two models with the same version of every domain that both import; one that had another is a copy.
 
     Raises OpsetConflictError with the reasons where neither can be converted.
@@ -30,14 +30,14 @@ def in_one_opset(first: Held, second: Held) -> tuple[Held, Held]:
     return models[0], models[1]
 
 
-def _by_one_name(held: Held) -> Held:
+def _by_one_name(held: ModelContent) -> ModelContent:
     """`ai.onnx` is another name of the domain of no name."""
     if "ai.onnx" not in held.ir.opset_imports:
         return held
-    return Held(version_converter()(held.ir, {}), dict(held.special))
+    return ModelContent(version_converter()(held.ir, {}), dict(held.special))
 
 
-def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
+def _agree(models: list[ModelContent], domain: str, versions: tuple[int, int]) -> None:
     """Bring the models to one of the two versions of a domain, in place of the list."""
     called = domain or "ai.onnx"
     older = int(versions[1] < versions[0])
@@ -60,10 +60,10 @@ def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
     )
 
 
-def _moved(held: Held, domain: str, version: int) -> Held:
+def _moved(held: ModelContent, domain: str, version: int) -> ModelContent:
     """A copy of a model in another version of a domain."""
     if registry.is_known_domain(domain):
-        return Held(version_converter()(held.ir, {domain: version}), dict(held.special))
+        return ModelContent(version_converter()(held.ir, {domain: version}), dict(held.special))
     foreign = _foreign(held, domain)
     if foreign:
         raise VersionConversionError(f"nobody knows the versions of {', '.join(foreign)}")
@@ -72,7 +72,7 @@ def _moved(held: Held, domain: str, version: int) -> Held:
     return result
 
 
-def _foreign(held: Held, domain: str) -> list[str]:
+def _foreign(held: ModelContent, domain: str) -> list[str]:
     """The operators of a domain that a model uses and does not define: what others they are is not known."""
     parts = roots_of(held.ir)
     nodes = (node for part in parts for node in part.all_nodes() if node.domain == domain)

@@ -16,7 +16,7 @@ from onnxsmith.errors import CallError, JoinError, UnknownNameError
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.rewriting.scopes import required_inputs
 from onnxsmith.passes.surgery.dimensions import Sizes, atoms, dimension_names, substituted
-from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.surgery.holding import ModelContent
 from onnxsmith.passes.surgery.naming import names_of, unknown
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.types.value_types import (
@@ -45,7 +45,7 @@ class Joint:
         return f"'{self.source.name}' → '{self.target.name}'"
 
 
-def find_joints(first: Held, second: Held, given: Joints | None) -> list[Joint]:
+def find_joints(first: ModelContent, second: ModelContent, given: Joints | None) -> list[Joint]:
     """The pairs of outputs and inputs: as given, else by name, else in order. Raises where unclear or impossible."""
     joints = (
         _by_default(first.graph, second.graph) if given is None else _given(first.graph, second.graph, given)
@@ -205,7 +205,7 @@ def _tensor(kind: AnyValueType) -> TensorType | None:
     return kind if isinstance(kind, TensorType) else None
 
 
-def joint_sizes(first: Held, second: Held, joints: Sequence[Joint]) -> tuple[Sizes, Sizes]:
+def joint_sizes(first: ModelContent, second: ModelContent, joints: Sequence[Joint]) -> tuple[Sizes, Sizes]:
     """Other names, or sizes, for the dimensions of two models that are joined.
 
     A name of the second model that no joint explains gets another one where the first uses it for something else.

@@ -15,18 +15,18 @@ from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.rewriting.scopes import called_functions, graphs_of, inner_nodes, values_read
-from onnxsmith.passes.surgery.holding import Held, is_special, optional_inputs
+from onnxsmith.passes.surgery.holding import ModelContent, is_special, optional_inputs
 from onnxsmith.passes.surgery.naming import value_names
 from onnxsmith.types.value_types import AnyValueType
 
 
 def part_of(
-    held: Held,
+    held: ModelContent,
     inputs: Sequence[ir.Value],
     outputs: Sequence[ir.Value],
     nodes: Collection[ir.Node],
     types: Mapping[ir.Value, AnyValueType],
-) -> Held:
+) -> ModelContent:
     """A new model of these nodes; `inputs` are read from outside, `types` are those of ports that declare none.
 
     Initializers stay initializers, and inputs with a default stay those, where something reads them.
@@ -66,7 +66,7 @@ def part_of(
         if old in types:
             new.type, new.shape = type_to_ir(types[old])
     special = {(each.name or ""): kind for each, kind in types.items() if is_special(kind)}
-    return Held(_around(held.ir, made, functions), {**held.special, **special})
+    return ModelContent(_around(held.ir, made, functions), {**held.special, **special})
 
 
 def _quantising(values: Sequence[ir.Value]) -> Iterator[str]:

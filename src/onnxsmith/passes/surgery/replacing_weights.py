@@ -19,7 +19,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.named_tensors import named_tensor
 from onnxsmith.graphs.rewriting.scopes import graphs_of
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.surgery.naming import by_name, called_with, tensor_of
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType, numpy_text
@@ -120,12 +120,12 @@ def _may_be_meant(name: str, other: str) -> bool:
     )
 
 
-def holders(held: Held) -> dict[str, WeightHolder]:
+def holders(held: ModelContent) -> dict[str, WeightHolder]:
     """The weights that a model holds and that can be replaced, by name."""
     return {each.name: each for each in _holders(held)}
 
 
-def _holders(held: Held) -> Iterator[WeightHolder]:
+def _holders(held: ModelContent) -> Iterator[WeightHolder]:
     """The weights of the graph and of those inside it; of two with one name, the outer one comes last, and counts.
 
     What a function holds is called by the function, as `model.weights` calls it.

@@ -31,7 +31,7 @@ from onnxsmith.passes.surgery.constant_shapes import (
 )
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.surgery.naming import by_name
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.inference.known import Known
@@ -87,7 +87,7 @@ def with_tried_shapes(model: ModelLike, shapes: Mapping[str, GivenShape]) -> Mod
     return finished(_shaped(model_of(model, "with_tried_shapes"), shapes)[0])
 
 
-def _shaped(model: Model, given: Mapping[str, GivenShape]) -> tuple[Held, _Wanted]:
+def _shaped(model: Model, given: Mapping[str, GivenShape]) -> tuple[ModelContent, _Wanted]:
     held = read(model).copy()
     wanted = _Wanted(held)
     for name, each in given.items():
@@ -110,7 +110,7 @@ def _shaped(model: Model, given: Mapping[str, GivenShape]) -> tuple[Held, _Wante
 class _Wanted:
     """The requested changes, put together."""
 
-    held: Held
+    held: ModelContent
     sizes: dict[str, int | str] = field(default_factory=dict[str, int | str])
     #: What is given for inputs and outputs; None where a dimension is left to what is said elsewhere.
     shapes: dict[ir.Value, Shape] = field(default_factory=dict[ir.Value, Shape])
@@ -282,7 +282,7 @@ def _checked(name: str, given: tuple[object, ...]) -> Shape:
 # -- through the model ---------------------------------------------------------------------------------------
 
 
-def _forget_shapes(held: Held, kept: Mapping[ir.Value, Shape]) -> None:
+def _forget_shapes(held: ModelContent, kept: Mapping[ir.Value, Shape]) -> None:
     """Shapes inside a model follow from its inputs; where these are others, they are worked out anew."""
     for graph in graphs_of(held.graph):
         carried = list(graph.inputs) if graph is not held.graph else list[ir.Value]()
@@ -291,7 +291,7 @@ def _forget_shapes(held: Held, kept: Mapping[ir.Value, Shape]) -> None:
                 value.shape = None
 
 
-def _work_out(held: Held) -> None:
+def _work_out(held: ModelContent) -> None:
     """Give all values the types that follow from the inputs; refuse what contradicts itself."""
     walk = new_walk(held)
     for value in required_inputs(held.graph):
@@ -310,7 +310,7 @@ def _work_out(held: Held) -> None:
         _declare_inside(walk, graph)
 
 
-def _check_open(held: Held, freed: Mapping[str, int | None]) -> None:
+def _check_open(held: ModelContent, freed: Mapping[str, int | None]) -> None:
     """Refuse to call dimensions open that work for one size only: `256 * N` beside 256 breaks no rule by itself."""
     if _refusal(held, freed) is None:
         return
@@ -339,7 +339,7 @@ def _check_open(held: Held, freed: Mapping[str, int | None]) -> None:
     )
 
 
-def _refusal(held: Held, freed: Mapping[str, int | None]) -> tuple[int, OnnxsmithError] | None:
+def _refusal(held: ModelContent, freed: Mapping[str, int | None]) -> tuple[int, OnnxsmithError] | None:
     """The first size that dimensions are tried with and what is said of it, if no other than they had works."""
     refusal: tuple[int, OnnxsmithError] | None = None
     for size in _TRIED_SIZES if freed else ():
@@ -355,14 +355,14 @@ def _refusal(held: Held, freed: Mapping[str, int | None]) -> tuple[int, Onnxsmit
     return refusal
 
 
-def _fixed_but(held: Held, name: str, sizes: Mapping[str, int]) -> Held:
+def _fixed_but(held: ModelContent, name: str, sizes: Mapping[str, int]) -> ModelContent:
     """A copy of a model where all dimensions but one have the sizes that they had."""
     result = held.copy()
     substitute(result, {each: size for each, size in sizes.items() if each != name})
     return result
 
 
-def _way_out(held: Held, sizes: Mapping[str, int]) -> Mapping[str, tuple[int, ...]]:
+def _way_out(held: ModelContent, sizes: Mapping[str, int]) -> Mapping[str, tuple[int, ...]]:
     """Values for constant shapes of a model with which the dimensions can be open; none where that is not enough."""
     fixed = held.copy()
     try:
@@ -384,7 +384,7 @@ def _way_out(held: Held, sizes: Mapping[str, int]) -> Mapping[str, tuple[int, ..
     return {}
 
 
-def _with_shapes_put(held: Held, shapes: Mapping[str, tuple[int, ...]]) -> Held | None:
+def _with_shapes_put(held: ModelContent, shapes: Mapping[str, tuple[int, ...]]) -> ModelContent | None:
     """A copy of a model with other constant shapes, and what follows from them; None where it contradicts itself."""
     opened = held.copy()
     _forget_shapes(opened, {})

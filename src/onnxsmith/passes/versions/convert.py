@@ -17,13 +17,13 @@ from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, runtime_limit, verify_passes
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
 from onnxsmith.passes.versions.walk import Conversion
 from onnxsmith.schema import registry
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.registry import default_opset_version
 
 #: A version as it is asked for: "newest" is the last that the installed onnx has, "runtime" the last that the
 #: installed ONNX Runtime loads.
@@ -82,7 +82,7 @@ def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
     changed = converted(given, targets, log)
     report = Report.of(given)
     report.close(changed, log.finished())
-    return with_report(finished(Held(changed, held.special)), report, model)
+    return with_report(finished(ModelContent(changed, held.special)), report, model)
 
 
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:

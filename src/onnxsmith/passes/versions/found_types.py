@@ -14,9 +14,10 @@ import onnx_ir as ir
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk, text_attributes
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
+from onnxsmith.graphs.rewriting.scopes import has_graphs
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
-from onnxsmith.passes.values import Array, dimensions, has_graphs
+from onnxsmith.passes.values import Array, dimensions
 from onnxsmith.schema.definition import OperatorDef, parameter_at
 from onnxsmith.schema.equivalent_versions import Use
 from onnxsmith.schema.inference.broadcasting import Different, merge_types

@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.editor import Attempt, AttributeContent, Editor
-from onnxsmith.passes.values import Dimension, int_attribute, rank
+from onnxsmith.passes.values import Dimension, attribute_of, int_attribute, rank
 from onnxsmith.registry import Registry
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
@@ -30,16 +29,16 @@ class Refusal(Exception):
         self.remedy = remedy
 
 
-class Kept(enum.Enum):
+class Unchanged(enum.Enum):
     """The answer of an adapter that has looked at a node and leaves it as it is."""
 
     AS_IT_IS = enum.auto()
 
 
-AS_IT_IS = Kept.AS_IT_IS
+AS_IT_IS = Unchanged.AS_IT_IS
 
 #: What is read instead of a node's outputs.
-Answer: TypeAlias = Sequence[ir.Value | None] | ir.Value | Kept
+Answer: TypeAlias = Sequence[ir.Value | None] | ir.Value | Unchanged
 
 
 class Step(Attempt):

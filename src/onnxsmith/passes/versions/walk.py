@@ -24,7 +24,7 @@ from onnxsmith.passes.values import Array
 from onnxsmith.passes.versions.bodies import body_in_place
 from onnxsmith.passes.versions.found_types import content_of, infer_inside, infer_numbers, use_of
 from onnxsmith.passes.versions.refusals import Refused, type_beyond, why_not_older
-from onnxsmith.passes.versions.step import INTO, OUT_OF, Adapter, Kept, Refusal, Step
+from onnxsmith.passes.versions.step import INTO, OUT_OF, Adapter, Refusal, Step, Unchanged
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.equivalent_versions import is_newer, is_older
@@ -314,7 +314,7 @@ class Conversion(Editor):
         except _MISTAKES as error:  # what a stranger's model says of a node may be of any kind and length
             self.discard(step.made)
             raise Refusal(f"it is not as its operator is defined: {error}") from None
-        if isinstance(answer, Kept):
+        if isinstance(answer, Unchanged):
             self.discard(step.made)
             self._leave_out(node, defaults)
             self._versions[node] = at

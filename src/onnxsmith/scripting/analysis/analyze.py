@@ -11,7 +11,8 @@ import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import combined
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.analysis.expressions import (
@@ -27,7 +28,6 @@ from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_no
 from onnxsmith.scripting.analysis.statement_order import statements_in
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax, find_unsupported
 from onnxsmith.scripting.source.function_source import FunctionNode
-from onnxsmith.scripting.source.trees import Bounded
 
 
 def with_branches(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -101,7 +101,7 @@ _NO_NAMES: frozenset[str] = frozenset()
 #: Lines of functions whose analyses are kept, besides those that scripts hold themselves.
 _KEPT_LINES = 4_000
 # By the id of the tree, which the entry keeps alive, and what it may contain.
-_analyses = Bounded[tuple[int, Syntax], "Analysis"](_KEPT_LINES)
+_analyses = CallCache["Analysis"](_KEPT_LINES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import AttributeParameterError, OnnxsmithError, RecursiveFunctionError
-from onnxsmith.graphs.carried_conditions import uncertain
+from onnxsmith.graphs.identity import values_key
+from onnxsmith.graphs.size_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import Place
@@ -37,7 +38,6 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
-from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.source import traceback_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
@@ -241,7 +241,7 @@ def _resolve(
     body = generic_body(script, absent, scope)
     variants = variants_of(script, scope.shared)
     by_type = tuple(sorted((name, repr(kind)) for name, kind in types.items()))
-    key = (variants.opset_in(scope), by_type, attributes_key(by_value))
+    key = (variants.opset_in(scope), by_type, values_key(by_value))
     found = variants.results.get(key)
     if found is None:
         with _in_progress(script):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, NumberValue, Value

@@ -12,7 +12,6 @@ from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.carried_conditions import carry, put_into
 from onnxsmith.graphs.function import FunctionBody, GivenFunction, as_function, as_proto, body_of, dissolved
 from onnxsmith.graphs.interface import describe, read_names, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -20,10 +19,10 @@ from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import AnyFunction, GraphRecord, ModelRecord, declared
-from onnxsmith.graphs.size_conditions import conditions_of, declared_in
+from onnxsmith.graphs.size_conditions import carry, conditions_of, declared_in, put_into
 from onnxsmith.graphs.value import Made
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference.broadcasting import contradict, is_nothing
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.scripting.functions import staged_cache
 from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.definition import ModelOptions, check_options
@@ -49,7 +48,7 @@ def check_generic(script: ScriptDefinition) -> None:
     """Stage the script for the types its annotations give, so that mistakes show when it is decorated."""
     can_keep = not script.is_inline and staged_cache.can_keep(script.function, script.parameters)
     if can_keep or (script.is_exact and not script.parameters.attributes and script.is_main):
-        script.kept = staged_cache.Kept(
+        script.kept = staged_cache.StagedResult(
             script.function, stage(script, _model_of(script), _input_types(script, None, None), {})
         )
         return

@@ -10,6 +10,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
+from onnxsmith.graphs.identity import values_key
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_calls import gives_tensors
 from onnxsmith.graphs.model_runtime import model_runtime
@@ -22,7 +23,6 @@ from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
 from onnxsmith.scripting.staging.closures import has_symbolic
-from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.types.annotations import ExampleValue, equal_sizes, type_of_example
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -134,7 +134,7 @@ class Jit(Specialised[Model]):
         call = self._read(args, kwargs)
         key = (
             tuple((name, repr(kind)) for name, kind in call.types.items()),
-            attributes_key(call.attributes),
+            values_key(call.attributes),
         )
         model = self._made.get(key)
         if model is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
 from onnxsmith.core.stored import Stored
@@ -28,11 +28,11 @@ from onnxsmith.errors import (
     refusals_raised,
 )
 from onnxsmith.graphs.size_conditions import declared_in, ranges_of
-from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.bounds import Ranges
 from onnxsmith.schema.inference.broadcasting import contradict
 from onnxsmith.schema.promote import refuse_past_end
+from onnxsmith.schema.registry import default_opset_version
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
 from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors

@@ -7,13 +7,15 @@ depend on such things themselves; and on arrays, which are compared with what th
 from __future__ import annotations
 
 import types
-from typing import Generic, NamedTuple, TypeVar, cast
+from collections.abc import Hashable
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.graphs.identity import array_key
 from onnxsmith.scripting.functions.signature import ScriptSignature
 from onnxsmith.scripting.source.outside import has_empty_cell, outside
 from onnxsmith.scripting.staging.plain_outside import Script
@@ -41,7 +43,7 @@ _COMPARED_BYTES = 1 << 20
 StagedT = TypeVar("StagedT")
 
 
-class Kept(Generic[StagedT]):
+class StagedResult(Generic[StagedT]):
     """The result of staging a function, and the objects that the function referred to."""
 
     def __init__(self, function: types.FunctionType, staged: StagedT) -> None:
@@ -61,17 +63,9 @@ class Kept(Generic[StagedT]):
         return self._staged if _contents(now) == self._contents else None
 
 
-class _Content(NamedTuple):
-    """The content of an array; compared as bytes, in which nan is itself and zero has a sign."""
-
-    dtype: np.dtype[np.generic]
-    shape: tuple[int, ...]
-    data: bytes
-
-
-def _contents(references: dict[str, UserValue]) -> list[_Content]:
+def _contents(references: dict[str, UserValue]) -> list[Hashable]:
     arrays = map(_as_array, references.values())
-    return [_Content(each.dtype, each.shape, each.tobytes()) for each in arrays if each is not None]
+    return [array_key(each) for each in arrays if each is not None]
 
 
 def _as_array(value: UserValue) -> AnyArray | None:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from onnxsmith.core.collection import collection_paused
+from onnxsmith.context import collection_paused
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
-from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.source import Span, parse
 
 #: A name that begins with two underscores and does not end with two.
@@ -114,7 +114,7 @@ class _ParsedFile:
     functions: dict[tuple[int, str], list[FunctionNode]]
 
 
-_parsed = Bounded[str, _ParsedFile](_KEPT_CHARACTERS)
+_parsed = CallCache[_ParsedFile](_KEPT_CHARACTERS)
 
 
 def find_function(function: types.FunctionType) -> FunctionNode:

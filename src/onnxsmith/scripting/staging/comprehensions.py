@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value_containers import Journal
@@ -17,7 +18,7 @@ from onnxsmith.errors import ConditionError, TracedValueError
 from onnxsmith.scripting.analysis.facts import names_in
 from onnxsmith.scripting.analysis.rewrite import at
 from onnxsmith.scripting.source.function_source import FunctionNode
-from onnxsmith.scripting.source.trees import Bounded, walk
+from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.closures import StagedClosure
 from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.watch import Attempt
@@ -34,8 +35,8 @@ _COLLECTED = "__collected__"
 #: How many comprehensions are kept.
 _KEPT = 1_000
 # By the ids of trees, which the entries keep alive.
-_places = Bounded[tuple[int, Position], tuple[FunctionNode, _Collecting]](_KEPT)
-_loops = Bounded[int, tuple[_Collecting, ast.FunctionDef]](_KEPT)
+_places = CallCache[tuple[FunctionNode, _Collecting]](_KEPT)
+_loops = CallCache[tuple[_Collecting, ast.FunctionDef]](_KEPT)
 
 
 def comprehended(

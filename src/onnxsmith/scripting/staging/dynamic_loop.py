@@ -25,13 +25,12 @@ from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging import appended_lists
-from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
+from onnxsmith.scripting.staging.array_aliases import Tangles, refuse_shared, track_arrays
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
-from onnxsmith.scripting.staging.loop_aliases import Tangles
 from onnxsmith.scripting.staging.loop_state import (
     Asked,
     State,

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, cast
 
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError, UnsupportedSyntaxError
@@ -21,7 +22,6 @@ from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.analysis.names import own_nodes
 from onnxsmith.scripting.analysis.rewrite import at
 from onnxsmith.scripting.source.function_source import FunctionNode, head_span
-from onnxsmith.scripting.source.trees import Bounded
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.structure import containers_in
 from onnxsmith.scripting.staging.watch import keep_unchanged
@@ -30,7 +30,7 @@ from onnxsmith.scripting.staging.watch import keep_unchanged
 _COLLECTED, YIELDED = "__collected__", "__yielded__"
 _KEPT = 500
 # By the ids of trees, which the entries keep alive.
-_made = Bounded[int, tuple[FunctionNode, ast.FunctionDef]](_KEPT)
+_made = CallCache[tuple[FunctionNode, ast.FunctionDef]](_KEPT)
 _GIVEN = "a generator function goes through it"
 
 

@@ -11,9 +11,10 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.scripting.source.trees import Bounded, walk
+from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import containers_in
@@ -28,8 +29,8 @@ Items: TypeAlias = "dict[object, UserValue]"
 
 #: How many statements are remembered.
 _KEPT = 2_000
-_names = Bounded[int, tuple[ast.stmt, frozenset[str]]](_KEPT)
-_appending = Bounded[int, tuple[ast.stmt, list[ast.Subscript]]](_KEPT)
+_names = CallCache[tuple[ast.stmt, frozenset[str]]](_KEPT)
+_appending = CallCache[tuple[ast.stmt, list[ast.Subscript]]](_KEPT)
 
 
 def item_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:

@@ -1,4 +1,7 @@
-"""The source of a `for`: a Python iterable, or positions that the model counts."""
+"""The source of a `for`: a Python iterable, or positions that the model counts.
+
+`range`, `zip`, `enumerate` and `reversed` are taken apart, so that tensors may stand in them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeGuard,
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
-from onnxsmith.core.operands import operators_for
+from onnxsmith.core.operands import operators_for, tensors_of_arrays
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
 from onnxsmith.core.sequence import TensorSequence, there
 from onnxsmith.core.shown_text import shown_text
@@ -22,7 +24,6 @@ from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.core.value_containers import Carrier
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
-from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.definition_spans import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Function
@@ -32,6 +33,32 @@ from onnxsmith.types.value_types import describe_shape, scalar_help
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.jumps import Stager
+
+
+#: Calls after `in` that are taken apart, so that tensors may stand in them.
+_TAKEN_APART = ("range", "zip", "enumerate", "reversed")
+
+
+def iteration_parts(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions after `in` that are evaluated as they are: the functions and arguments of what is taken apart."""
+    if is_taken_apart(node):
+        yield node.func
+        for argument in (*node.args, *(each.value for each in node.keywords)):
+            yield from iteration_parts(argument)
+    else:
+        yield node
+
+
+def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
+    """True if an expression is a plain call of range, zip, enumerate or reversed."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(
+                each.arg for each in keywords
+            )
+            return name in _TAKEN_APART and is_plain
+        case _:
+            return False
 
 
 #: Where an element stands: known, or counted by the model.

@@ -66,7 +66,7 @@ class Outside:
         arrays = [cast("AnyArray", each) for each in reach.objects if isinstance(each, np.ndarray)]
         self._pictures = [*_merged(found), *(ArrayPicture(each, most) for each in arrays)]
         #: Each says if one of the objects has changed since.
-        self.checks: Sequence[Callable[[], bool]] = [each.is_changed for each in self._pictures]
+        self.checks: Sequence[Callable[[], bool]] = [each.check() for each in self._pictures]
 
     def _refuse_unseen(self, given: Sequence[tuple[str, object]]) -> None:
         """Refuse data whose changes cannot be seen: a session would go on with what it was."""

@@ -28,6 +28,7 @@ _Dict = dict[Hashable, object]
 _OrderedDict = collections.OrderedDict[Hashable, object]
 _Set = set[Hashable]
 _ORDERED: type = collections.OrderedDict
+_Words = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
 
 def _are_same(a: Iterable[object], b: Iterable[object]) -> bool:
@@ -48,6 +49,10 @@ class Picture(ABC):
     @abstractmethod
     def is_changed(self) -> bool:
         """True if it holds something else now."""
+
+    def check(self) -> Callable[[], bool]:
+        """A function that says what `is_changed` says, for calls that are made to cost little."""
+        return self.is_changed
 
     @abstractmethod
     def put_back(self) -> None:
@@ -395,6 +400,15 @@ class BindingsPicture(Picture):
             return True
         return bool(self._absent) and not space.keys().isdisjoint(self._absent)
 
+    def check(self) -> Callable[[], bool]:
+        """Of one name, which is what most jitted scripts read, a single lookup: a fifth of the time."""
+        space: object = self.space
+        if len(self._items) != 1 or self._absent or type(space) is not dict:
+            return self.is_changed
+        find = cast("dict[str, object]", space).get
+        (name, value), *_ = self._items.items()
+        return lambda: find(name, _ABSENT) is not value
+
     def put_back(self) -> None:
         """All names."""
         space = cast("dict[str, object]", self.space)
@@ -434,6 +448,18 @@ class FunctionPicture(Picture):
         ):
             return True
         return bool(self._cells) and any(content_of(cell) is not before for cell, before in self._cells)
+
+    def check(self) -> Callable[[], bool]:
+        """Without defaults by keyword and variables around it there are three objects to look at."""
+        function, code = cast("types.FunctionType", self.owner), self._code
+        given, named = self._defaults
+        if named or self._cells:
+            return self.is_changed
+        return lambda: (
+            code is not function.__code__
+            or given is not function.__defaults__
+            or named is not function.__kwdefaults__
+        )
 
     def put_back(self) -> None:
         """Code, defaults and variables."""
@@ -522,12 +548,7 @@ class StatePicture(Picture, Generic[S]):
 
 def _is_equal_state(a: S, b: S) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return bool(
-            np.array_equal(
-                cast("np.ndarray[tuple[int], np.dtype[np.uint32]]", a),
-                cast("np.ndarray[tuple[int], np.dtype[np.uint32]]", b),
-            )
-        )
+        return bool(np.array_equal(cast("_Words", a), cast("_Words", b)))
     if isinstance(a, dict) and isinstance(b, dict):
         first, second = cast("dict[str, object]", a), cast("dict[str, object]", b)
         return first.keys() == second.keys() and all(_is_equal_state(first[k], second[k]) for k in first)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import in_numpy_code
+from onnxsmith.core.operands import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.core.value_containers import CarriedParts, Carrier

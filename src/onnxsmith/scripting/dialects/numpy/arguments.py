@@ -17,6 +17,7 @@ import numpy as np
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import CallError, InputTypeError
+from onnxsmith.graphs.identity import value_key
 from onnxsmith.graphs.run_values import session_value
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -24,7 +25,6 @@ from onnxsmith.numpy.creation import asarray
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.foreign_arrays import DeviceArray, is_foreign
 from onnxsmith.scripting.functions.specialised import UNCHANGING, Numbers, refused_class
-from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.types.value_types import Dimension, TensorType
@@ -100,7 +100,7 @@ class Call:
             return self._input(name, session_value(value, name), "number")
         inner = parts(value)
         if inner is None:
-            self.key += (kind, option_key(value))
+            self.key.append(value_key(value))
             if not isinstance(value, UNCHANGING):
                 self.objects.append((name, value))
             return value
@@ -119,7 +119,7 @@ class Call:
         if isinstance(value, np.generic):
             if value.dtype in dtypes.DTYPES:
                 return self._input(name, np.asarray(value), "scalar")
-            self.key += (type(value), option_key(value))
+            self.key.append(value_key(value))
             return value
         raise refused_class(name, value)
 

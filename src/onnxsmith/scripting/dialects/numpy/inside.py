@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.numpys_arrays import tensors_of_arrays
+from onnxsmith.core.operands import tensors_of_arrays
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue

@@ -15,7 +15,7 @@ import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.context import setting
-from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
+from onnxsmith.core.operands import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor

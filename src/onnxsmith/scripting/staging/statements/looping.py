@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from onnxsmith.scripting.analysis.flow import is_endless
-from onnxsmith.scripting.analysis.iterated import iteration_parts
 from onnxsmith.scripting.analysis.kinds import (
     KINDS,
     FlowQuestions,
@@ -17,6 +16,7 @@ from onnxsmith.scripting.analysis.kinds import (
     names_bound,
     target_roots,
 )
+from onnxsmith.scripting.staging.iteration import iteration_parts
 from onnxsmith.scripting.staging.jumps import Leaf, Side, Stager
 from onnxsmith.scripting.staging.loops import run_loop
 from onnxsmith.scripting.staging.statement_kind import StatementKind

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from onnxsmith import Model
 from onnxsmith.errors import NotDifferentiableError, NotRunnableError
-from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure, nodes_without_functions
+from onnxsmith.graphs.rewriting.unfolding import is_past_measure, nodes_without_functions
 
 _IMPORTS = [helper.make_opsetid("", 21), helper.make_opsetid("d", 1)]
 
