@@ -212,8 +212,8 @@ def _call(
 
 
 def _recorded_use(
-    scope: GraphTarget, forward: GraphTarget, in_use: Callable[..., Any], given: Sequence[Handed]
-) -> tuple[GraphTarget, list[Handed]]:
+    scope: GraphTarget, forward: GraphTarget, in_use: Callable[..., Any], given: Sequence[Flattened]
+) -> tuple[GraphTarget, list[Flattened]]:
     """The body of a function in use; what either body reads from around it is an input of both, in one order."""
     scope.program.opsets.include(forward.program.opsets)
     read = list(_captures(forward).values)
