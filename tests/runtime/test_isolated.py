@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx
@@ -26,13 +27,18 @@ from onnxsmith.errors import (
     TensorIndexError,
 )
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model import isolated_runs
 from onnxsmith.runtime import child_process, isolated, using
 
 X = np.float32([1, 2])
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="processes are looked at and limited on Linux only"
 )
+
+
+def runs_of(model: Any, limits: Isolation) -> Any:
+    """Runs of a model in one child process."""
+    names = [each.name for each in model.inputs]
+    return model.explanations.isolated_runs(model.handed_over(), names, limits)
 
 
 def children() -> set[int]:
@@ -418,7 +424,7 @@ def test_limits_of_memory_end_with_the_run() -> None:
 def test_several_runs_have_one_session() -> None:
     model = trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"])
     three, before = np.float32([1, 2, 3]), children()
-    with isolated_runs(model, Isolation(timeout=60)) as run_each:
+    with runs_of(model, Isolation(timeout=60)) as run_each:
         first, second, third = run_each([[X, X], [X, three], [X, np.float32([1])]])
         assert [each.tolist() for each in (first[0], third[0])] == [[2, 4], [2, 3]]
         with pytest.raises(OnnxsmithError) as caught:
@@ -433,7 +439,7 @@ def test_several_runs_have_one_session() -> None:
 
 
 def test_one_run_that_has_no_end_costs_the_others_nothing() -> None:
-    with isolated_runs(total.to_model(), Isolation(timeout=2)) as run_each:
+    with runs_of(total.to_model(), Isolation(timeout=2)) as run_each:
         ten, late, five = run_each([[np.array(each)] for each in (10, 2**40, 5)])
     assert (ten[0], five[0]) == (45, 10)
     assert isinstance(late, RunTimeoutError)
