@@ -65,7 +65,7 @@ class StoredOperand(Stored):
     )
     __getitem__ = _binary(_python.getitem)
 
-    def __setitem__(self, place: Any, value: Any) -> None:
+    def __setitem__(self, place: object, value: object) -> None:
         self.operand[place] = value  # a tensor says that it does not change
 
     def __iter__(self) -> Iterator[Any]:

@@ -110,7 +110,7 @@ def _copied(value: ModuleArgument) -> ModuleArgument:
 
 @dataclass(frozen=True)
 class _Kind:
-    """The dependence of the elements of a value."""
+    """The dependence of a value's elements on those of the inputs."""
 
     #: They are computed of elements of the inputs.
     is_data: bool = False
@@ -185,7 +185,7 @@ class _Calls(TorchDispatchMode):
         self._results = read.numbers
 
     def of_results(self) -> set[int]:
-        """The values that the results are computed of, themselves included."""
+        """The numbers of all that the results are computed of, themselves included."""
         found: set[int] = set()
         waiting = list(self._results)
         while waiting:
@@ -232,7 +232,7 @@ class _Calls(TorchDispatchMode):
 
 
 def _kind_of(name: str, read: Sequence[_Kind]) -> _Kind:
-    """The dependence of the elements of a result."""
+    """The dependence of a result's elements, given those of all that the call reads."""
     if any(part in name for part in _OF_SHAPES) or not any(each.is_data for each in read):
         return _Kind()
     of_data = [each for each in read if each.is_data]
@@ -258,7 +258,7 @@ def _memory(tensor: torch.Tensor) -> int:
 
 
 def _content(tensor: torch.Tensor) -> tuple[Hashable, ...]:
-    """The key of a tensor that no call has made."""
+    """The identity of a tensor that no call has made: its content."""
     if tensor.layout is not torch.strided:
         return (id(tensor),)
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
