@@ -55,3 +55,10 @@ def test_a_split_has_each_row_once() -> None:
     assert len(held_out) == 25
     assert sorted([*train, *held_out]) == list(range(100))
     assert [len(each) for each in split(2, 0.01, 0)] == [1, 1]
+
+
+def test_the_order_of_rows_in_memory_is_another_in_each_epoch() -> None:
+    orders = [shuffling.order_of(50, seed, epoch).tolist() for seed in (0, 1) for epoch in (0, 1)]
+    assert len({*map(tuple, orders)}) == 4
+    assert all(sorted(each) == list(range(50)) for each in orders)
+    assert orders[0] == shuffling.order_of(50, 0, 0).tolist()
