@@ -77,8 +77,8 @@ def algorithm(
     """Make a function of tensors one that is recorded by its name.
 
     `by_size` says that its nodes depend on the sizes of its arguments where they are known. `has_gradient` says that
-    its nodes come near a result by steps, or choose between formulas, so that a gradient through them is not always
-    that of the function, or goes over its tensors more often than it has to: there is a rule for it. A call with an argument that is neither a tensor nor has a text (a
+    there is a rule for it: its nodes come near a result by steps, or choose between formulas, so that a gradient
+    through them is not always that of the function. Or such a gradient goes over tensors more often than it has to. A call with an argument that is neither a tensor nor has a text (a
     function, say) is inlined.
     """
     if function is None:
