@@ -172,8 +172,8 @@ def by_convolution(x: Tensor, g: Tensor, window: Window, group: int = 1) -> Tens
 def by_sums(x: Tensor, g: Tensor, window: Window) -> Tensor:
     """For each place of the window, the sum over all windows of the cotangent times what stands there.
 
-    With a stride, each element of a block of that size goes into a channel of its own first. What stands at one place of
-    all windows is then a part of a channel, and not every other element of it.
+    With a stride, each element of a block of that size goes into a channel of its own first. What stands at one place
+    of all windows is then a part of a channel, and not every other element of it.
     """
     outputs: list[Size] = sizes_of(g)[2:]
     if all(each == 1 for each in window.strides):
