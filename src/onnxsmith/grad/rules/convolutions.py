@@ -110,7 +110,8 @@ def weight_cotangent(x: Tensor, g: Tensor, window: Window, group: int, weight: T
 
 def _is_depthwise(x: Tensor, g: Tensor, window: Window, group: int) -> bool:
     """True if each channel has a window of its own, whose elements `by_sums` reads in whole rows."""
-    if group == 1 or size_of(x, 1) != group or size_of(g, 1) != group:
+    shapes = shape_of(x), shape_of(g)
+    if group == 1 or any(each is None or each[1] != group for each in shapes):
         return False
     if math.prod(window.kernel) > _MOST_SUMS:
         return False
