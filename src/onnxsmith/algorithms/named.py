@@ -77,9 +77,9 @@ def algorithm(
     """Make a function of tensors one that is recorded by its name.
 
     `by_size` says that its nodes depend on the sizes of its arguments where they are known. `has_gradient` says that
-    there is a rule for its gradient. One through its nodes is not always that of the function, where they come near a
-    result by steps or choose between formulas, or goes over its tensors more often than it has to. A call with an
-    argument that is neither a tensor nor has a text (a function, say) is inlined.
+    there is a rule for it: its nodes come near a result by steps, or choose between formulas, so that a gradient
+    through them is not always that of the function. Or such a gradient goes over tensors more often than it has to.
+    A call with an argument that is neither a tensor nor has a text (a function, say) is inlined.
     """
     if function is None:
         return functools.partial(algorithm, name=name, by_size=by_size, has_gradient=has_gradient)

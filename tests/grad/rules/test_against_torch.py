@@ -84,6 +84,11 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]] = {
         lambda x, w: F.conv2d(x, w, groups=3, padding=1),
         [normal(2, 6, 5, 5), normal(9, 2, 3, 3)],
     ),
+    "convolution of single channels": (
+        lambda x, w: op.Conv(x, w, group=4, pads=[1, 1, 1, 1], strides=[2, 2]),
+        lambda x, w: F.conv2d(x, w, groups=4, padding=1, stride=2),
+        [normal(2, 4, 6, 6), normal(4, 1, 3, 3)],
+    ),
     "convolution of single elements": (
         lambda x, w: op.Conv(x, w, strides=[2, 2]),
         lambda x, w: F.conv2d(x, w, stride=2),

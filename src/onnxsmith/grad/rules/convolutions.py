@@ -110,7 +110,8 @@ def weight_cotangent(x: Tensor, g: Tensor, window: Window, group: int, weight: T
 
 def _is_depthwise(x: Tensor, g: Tensor, window: Window, group: int) -> bool:
     """True if each channel has a window of its own, whose elements `by_sums` reads in whole rows."""
-    if group == 1 or size_of(x, 1) != group or size_of(g, 1) != group:
+    shapes = shape_of(x), shape_of(g)
+    if group == 1 or any(each is None or each[1] != group for each in shapes):
         return False
     if math.prod(window.kernel) > _MOST_SUMS:
         return False
@@ -172,8 +173,8 @@ def by_convolution(x: Tensor, g: Tensor, window: Window, group: int = 1) -> Tens
 def by_sums(x: Tensor, g: Tensor, window: Window) -> Tensor:
     """For each place of the window, the sum over all windows of the cotangent times what stands there.
 
-    With a stride, each element of a block of that size goes into a channel of its own first. The elements at one place
-    of all windows are then a part of a channel, and not every other element of it.
+    With a stride, each element of a block of that size goes into a channel of its own first. What stands at one place
+    of all windows is then a part of a channel, and not every other element of it.
     """
     outputs: list[Size] = sizes_of(g)[2:]
     if all(each == 1 for each in window.strides):

@@ -3,5 +3,4 @@
 
 from __future__ import annotations
 
-RULES: dict[str, str] = {
-}
+RULES: dict[str, str] = {}

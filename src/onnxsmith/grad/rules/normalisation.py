@@ -104,7 +104,7 @@ def by_batch(step: Step, g: Tensor | None, *of_statistics: Tensor | None) -> Cot
     mean = op.ReduceMean(x, axes, keepdims=1)  # as the function makes it, so that one of the two is left
     centred = x - mean
     count = op.Cast(op.Size(x), to=x.dtype) / op.Cast(op.Size(weight), to=x.dtype)
-    shift = scale = None
+    shift = scale = total = along = None
     if g is not None:
         total, along = _over_images(g, rank), _over_images(g * centred, rank)
         shift = -(weight * inverse * total / count)
@@ -128,9 +128,7 @@ def by_batch(step: Step, g: Tensor | None, *of_statistics: Tensor | None) -> Cot
             parts.append(op.Expand(_by_channel(shift, rank), op.Shape(x)))
         return sum_of(parts)
 
-    if g is None:
-        return of_input, None, None
-    return of_input, lambda: along * inverse, lambda: total
+    return of_input, None if along is None else along * inverse, total
 
 
 def _sum(one: Tensor | None, two: Tensor) -> Tensor:

@@ -82,7 +82,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Results of a direction: its outputs (time, batch, hidden), last states, and what the backward pass reads."""
+    """Results of a direction: its outputs (time, batch, hidden), last states, and what the way back reads."""
 
     rows: Tensor
     last: tuple[Tensor, ...]

@@ -13,14 +13,14 @@ import onnx_ir as ir
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.surgery.holding import ModelContent, finished, read
 from onnxsmith.passes.surgery.replacing_weights import holders
 from onnxsmith.passes.values import redirect
 
 
 def arrays_of(model: ir.Model) -> dict[str, tuple[ir.Value, ir.TensorProtocol]]:
     """The arrays that a model holds, by the names of `model.weights`, with the value that each is."""
-    found = holders(Held(model, {}))
+    found = holders(ModelContent(model, {}))
     return {
         name: (each.holder if isinstance(each.holder, ir.Value) else each.holder.outputs[0], each.tensor)
         for name, each in found.items()
