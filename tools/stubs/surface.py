@@ -47,6 +47,7 @@ LIGHT = (
     "onnxsmith.source",
     "onnxsmith.diagnostics",
     "onnxsmith.claims",
+    "onnxsmith.training.schedules",
 )
 
 _DECORATORS = ("property", "staticmethod", "classmethod", "overload", "dataclass", "contextmanager")
@@ -159,6 +160,9 @@ class _Writer:
             owner, original = here.imports[name]
             assert original is not None, f"{module}.{name} is a module"
             self.define(owner, original)
+            return
+        if module.startswith("onnxsmith") and module.startswith(LIGHT):
+            self._imported(module, f"{name} as {name}")  # a checker reads it where it stands
             return
         if name in self._defined:
             assert self._defined[name] == module, f"two things are called {name}"

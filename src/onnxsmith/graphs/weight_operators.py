@@ -10,6 +10,7 @@ import numpy as np
 
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, default_target
+from onnxsmith.core.tensor import Tensor
 
 #: Typed as anything: its functions are declared in parts.
 _python: Any = operator
@@ -36,10 +37,11 @@ class StoredOperand(Stored):
     __slots__ = ()
 
     @property
-    def operand(self) -> Any:
+    def operand(self) -> Tensor:
         """The tensor of the graph that is recorded; where there is none, one that runs."""
         target = ACTIVE.get() or default_target()
-        return target.operators.Identity(self) if target.recording is None else target.stored(self)
+        found: Any = target.operators.Identity(self) if target.recording is None else target.stored(self)
+        return found
 
     __hash__ = object.__hash__
     __eq__, __ne__ = _binary(_python.eq), _binary(_python.ne)

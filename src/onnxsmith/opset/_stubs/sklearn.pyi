@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
+from onnxsmith.training.schedules import Schedule, Schedule as Schedule
 from onnxsmith.types.value_types import TensorType
 from pathlib import Path
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
@@ -173,31 +174,6 @@ class OfModel(BaseEstimator):
     model: Any
 
 Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
-
-RateOfStep: TypeAlias = Callable[[int, int], float]
-
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """When a rate is lowered by what is measured."""
-    monitor: str
-    factor: float
-    patience: int
-    smallest: float
-    least: float
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """A learning rate that changes; the functions of `onnxsmith.training.schedules` make one.
-
-    >>> from onnxsmith.training.schedules import exponential
-    >>> exponential(0.1, 0.5).rates(3)
-    [0.1, 0.05, 0.025]
-    """
-    rate: RateOfStep
-    needs_total: bool = ...
-    plateau: Plateau | None = ...
-    def rates(self, steps: int) -> list[float]:
-        """The rates of so many steps."""
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:

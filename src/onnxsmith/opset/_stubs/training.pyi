@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
+from onnxsmith.training.schedules import Rate, Schedule, Schedule as Schedule
 from onnxsmith.types.annotations import Annotation
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, overload
@@ -52,31 +53,6 @@ class OptimType(enum.Enum):
     SGD = 2
 
 Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]'
-
-RateOfStep: TypeAlias = Callable[[int, int], float]
-
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """When a rate is lowered by what is measured."""
-    monitor: str
-    factor: float
-    patience: int
-    smallest: float
-    least: float
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """A learning rate that changes; the functions of `onnxsmith.training.schedules` make one.
-
-    >>> from onnxsmith.training.schedules import exponential
-    >>> exponential(0.1, 0.5).rates(3)
-    [0.1, 0.05, 0.025]
-    """
-    rate: RateOfStep
-    needs_total: bool = ...
-    plateau: Plateau | None = ...
-    def rates(self, steps: int) -> list[float]:
-        """The rates of so many steps."""
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
@@ -360,8 +336,6 @@ def model_in_use(model: ModelLike, weights: Mapping[str, ArrayLike] | None = Non
     >>> model_in_use(model)(np.float32([1, 2, 3]))
     array([1., 2., 3.], dtype=float32)
     """
-
-Rate: TypeAlias = float | Schedule | Callable[[int], float] | None
 
 def adam(
     lr: Rate,
