@@ -68,7 +68,7 @@ class StoredOperand(Stored):
     __getitem__ = _binary(_python.getitem)
 
     def __setitem__(self, place: object, value: object) -> None:
-        self.operand[place] = value  # a tensor says that it does not change
+        _python.setitem(self.operand, place, value)  # a tensor says that it does not change
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.operand)
