@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import onnxsmith
-from onnxsmith import errors
+import onnxsmith.sklearn
+from onnxsmith import errors, training
 from tests.errors import catalogue
 from tests.errors.mistakes import mistake
 
@@ -32,7 +33,7 @@ def private_names() -> frozenset[str]:
         for each in vars(module).values()
         if isinstance(each, type) and each.__module__.partition(".")[0] == "onnxsmith"
     }
-    public = {*dir(onnxsmith), *vars(errors)}
+    public = {*dir(onnxsmith), *vars(errors), *dir(training), *dir(onnxsmith.sklearn)}
     return frozenset(each for each in kinds - public if re.search("[a-z][A-Z]", each) or each.startswith("_"))
 
 

@@ -285,7 +285,8 @@ def public() -> dict[str, Callable[..., Any]]:
                 value = getattr(importlib.import_module(module), name)
             except MissingDependencyError:  # of a front end whose package is not installed here
                 continue
-            if callable(value) and name not in _MADE_BY_US:
+            # Nobody makes an instance of a protocol; Python itself says so.
+            if callable(value) and name not in _MADE_BY_US and not getattr(value, "_is_protocol", False):
                 found[f"{module}.{name}"] = value
     for title, held in _objects().items():
         for name in dir(held):

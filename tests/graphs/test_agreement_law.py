@@ -73,7 +73,10 @@ def test_a_fault_in_the_comparison_is_seen_through_every_user(name, monkeypatch)
 # -- one comparison, one source of inputs -------------------------------------------------------------------
 
 #: Who may draw numbers: inputs to try, the projections that signatures are made of, and the operators that draw.
-DRAWING = {"graphs/trial_inputs.py", "comparing/signatures.py", "runtime/facts/drawing.py"}
+DRAWING = {
+    *("graphs/trial_inputs.py", "comparing/signatures.py", "runtime/facts/drawing.py"),
+    "training/shuffling.py",  # orders of a user's rows
+}
 #: The rooms that compare results. A number of theirs that is small, and no count, is a tolerance of its own.
 COMPARING = (
     "*/verifying.py",

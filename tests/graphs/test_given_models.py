@@ -6,6 +6,7 @@ import importlib
 import inspect
 import io
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from onnxsmith.runtime import load_session
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.runtime.sessions import session, to_device
 from onnxsmith.training import Trainer
+from onnxsmith.training.artifacts import generate_artifacts
 from onnxsmith.view import show
 
 PUBLIC_NAMES = Path(__file__).parents[1] / "public_names.txt"
@@ -64,6 +66,14 @@ FORMS: dict[str, Callable[[Path], Any]] = {
     "onnx-ir": lambda path: MODEL.ir,
 }
 
+
+def _packaged(write: Callable[[str], object]) -> list[tuple[str, bytes]]:
+    """The files that a function writes into a folder, but for programs."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder)
+        return [(each.name, each.read_bytes()) for each in sorted(Path(folder).glob("*.bin"))]
+
+
 #: A call of each function on a model; what it gives is compared with the same call on a `Model`.
 VERBS: dict[str, Callable[[Any], Any]] = {
     "load": onnxsmith.load,
@@ -73,6 +83,12 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "to_device": lambda model: to_device(model, "cpu")(X).tolist(),
     "convert_version": lambda model: onnxsmith.convert_version(model, 18),
     "outline": onnxsmith.outline,
+    "generate_artifacts": lambda model: _packaged(
+        lambda folder: generate_artifacts(model, loss="MSELoss", optimizer="SGD", artifact_directory=folder)
+    ),
+    "package": lambda model: _packaged(
+        lambda folder: Trainer(MODEL, "squared").package(folder, "python", inference=model)
+    ),
     "rewrite": lambda model: onnxsmith.rewrite(model, RULE),
     "explain_match": lambda model: str(onnxsmith.explain_match(model, "relu", RULE)),
     "compose": onnxsmith.compose,
@@ -140,6 +156,10 @@ OTHER_FORMS = {
     "from_proto": "says what it takes",
     "polish": "changes an onnx-ir model in its place",
     "tidy": "changes an onnx-ir model in its place",
+    **dict.fromkeys(
+        ("arrays_of", "form_in_use", "roles_of", "with_initializers"),
+        "are for training, of the model that it holds",
+    ),
     "close": "of a report, for passes",
     "of": "of a report, for passes",
     "apply_to_model": "changes an onnx-ir model in its place, as onnxscript's does",

@@ -320,8 +320,8 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
         ),
         Fault(
             "runtime/sessions.py",
-            "numpy().copy() for name in self._pairs}",
-            "numpy() for name in self._pairs}",
+            "each.numpy().copy() for name, each in self._arrays_now().items()}",
+            "each.numpy() for name, each in self._arrays_now().items()}",
             "the state that is read is memory that later runs write to",
         ),
         Fault(

@@ -15,7 +15,7 @@ from tools.mutants.copies import Copy
 def test_each_law_has_three_faults_in_different_places() -> None:
     assert set(FAULTS) == set(MODULES)
     for name, faults in FAULTS.items():
-        assert len({(each.path, each.before) for each in faults}) == 3, name
+        assert len({(each.path, each.before) for each in faults}) >= 3, name
 
 
 @pytest.mark.parametrize("name", MODULES)

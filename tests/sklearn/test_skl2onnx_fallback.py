@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,8 @@ def test_what_it_refuses_is_refused_with_its_words(monkeypatch: pytest.MonkeyPat
 def test_without_it_nothing_is_said_of_it() -> None:
     with pytest.raises(UnconvertedStepError) as why:
         onnxsmith.sklearn.convert(Unknown().fit(X), X)
-    assert "skl2onnx" not in str(why.value)
+    # The place of the error is in this file, which has the word in its name.
+    assert "skl2onnx" not in str(why.value).replace(Path(__file__).stem, "")
 
 
 def test_a_pipeline_in_a_pipeline_takes_what_a_vectorizer_gives() -> None:

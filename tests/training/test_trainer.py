@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from onnxsmith.errors import (
 from onnxsmith.training import (
     Callback,
     EarlyStopping,
-    Position,
+    SaveCheckpoint,
     Trainer,
     adam,
     losses,
     optimizers,
+    read_checkpoint,
     schedules,
     sgd,
 )
@@ -188,19 +190,20 @@ def test_shuffling_depends_on_the_seed_and_the_epoch_alone() -> None:
     assert first.history["loss"] == again.history["loss"] != other.history["loss"]
 
 
-def test_a_fit_goes_on_from_a_position_with_the_same_bits() -> None:
+def test_a_fit_that_was_broken_off_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     class Leaving(Callback):
         def on_batch_end(self, trainer: Trainer, loss: float) -> None:
-            if trainer.position.step == 7:
-                trainer.stop()
+            if trainer.position.step == 8:
+                raise RuntimeError("the process ends")
 
     options: dict[str, Any] = {"optimizer": adam(schedules.cosine(1e-2)), "seed": 5, "metrics": ["accuracy"]}
     whole, left, resumed = (perceptron(**options) for _ in range(3))
     whole.fit(X, Y, epochs=4, validation=0.2)
-    left.fit(X, Y, epochs=4, validation=0.2, callbacks=[Leaving()])
-    assert (left.position.batch, left.steps_done) == (1, 7)
-    resumed.state = left.state
-    resumed.fit(X, Y, epochs=4, validation=0.2, resume=Position.of(left.position.as_dict()))
+    with pytest.raises(RuntimeError, match="the process ends"):
+        left.fit(X, Y, epochs=4, validation=0.2, callbacks=[Leaving(), SaveCheckpoint(tmp_path, every=7)])
+    position = read_checkpoint(tmp_path).position
+    assert (position["batch"], position["step"]) == (1, 7)
+    resumed.fit(X, Y, epochs=4, validation=0.2, resume=tmp_path)
     assert resumed.history["loss"] == whole.history["loss"]
     assert resumed.history["val_accuracy"] == whole.history["val_accuracy"]
     for name, each in whole.state.items():

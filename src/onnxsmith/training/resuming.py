@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from onnxsmith.errors import CheckpointError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, CheckpointError
 from onnxsmith.errors.user_warnings import tell
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.runtime.frames import Json
@@ -143,7 +143,11 @@ def resume(trainer: Resumable, running: Running, given: str | os.PathLike[str]) 
 
     Nothing is changed before it is known that all of it fits.
     """
-    place = path_of(given)
+    try:
+        place = path_of(given)
+    except (AttributeTypeError, AttributeValueError) as error:
+        message = "resume is the folder of SaveCheckpoint, or one of its files"
+        raise type(error)(f"{message}: {error.message}", culprit="resume") from None
     if not place.exists() or (place.is_dir() and not saved(place)):
         if place.suffix:
             raise CheckpointError(
