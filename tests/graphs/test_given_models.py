@@ -32,7 +32,7 @@ from onnxsmith.rewriter import rewrite as rewrite_as_onnxscript
 from onnxsmith.runtime import load_session
 from onnxsmith.runtime.for_runtime import for_runtime
 from onnxsmith.runtime.sessions import session, to_device
-from onnxsmith.training import Trainer
+from onnxsmith.training import Trainer, model_in_use
 from onnxsmith.training.artifacts import generate_artifacts
 from onnxsmith.view import show
 
@@ -83,6 +83,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "to_device": lambda model: to_device(model, "cpu")(X).tolist(),
     "convert_version": lambda model: onnxsmith.convert_version(model, 18),
     "outline": onnxsmith.outline,
+    "model_in_use": model_in_use,
     "generate_artifacts": lambda model: _packaged(
         lambda folder: generate_artifacts(model, loss="MSELoss", optimizer="SGD", artifact_directory=folder)
     ),
