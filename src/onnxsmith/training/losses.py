@@ -157,7 +157,7 @@ def probability_cross_entropy(
 
     >>> import numpy as np
     >>> from onnxsmith.training import losses
-    >>> round(float(losses.probability_cross_entropy(np.float32([[0.5, 0.5]]), _numbers([1]))), 3)
+    >>> round(float(losses.probability_cross_entropy(np.float32([[0.5, 0.5]]), np.int64([1]))), 3)
     0.693
     """
     logarithms = op.Log(op.Max(prediction, 1e-7))
@@ -185,7 +185,7 @@ def cross_entropy(
 
     >>> import numpy as np
     >>> from onnxsmith.training import losses
-    >>> round(float(losses.cross_entropy(np.float32([[0, 0]]), _numbers([1]))), 3)
+    >>> round(float(losses.cross_entropy(np.float32([[0, 0]]), np.int64([1]))), 3)
     0.693
     """
     check_numbers(label_smoothing=label_smoothing)
