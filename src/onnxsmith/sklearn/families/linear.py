@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
 from onnxsmith.numpy import Array, argmax, asarray
 from onnxsmith.sklearn.calling import call, here
 from onnxsmith.sklearn.families.boosting import inverse_link
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Fitted, Part, labels
+from onnxsmith.sklearn.values import Fitted, Part, array_of, labels
 from onnxsmith.sklearn.weights import weight
 
 
 def _linear(estimator: Fitted, x: Array) -> Array:
     coefficients, intercept = (weight(estimator, each, here()) for each in ("coef_", "intercept_"))
-    return x @ asarray(coefficients).T + asarray(intercept)
+    matrix = asarray(coefficients)
+    if matrix.ndim == 2 and x.ndim == 2 and x.dtype == matrix.dtype == np.float64:
+        # ONNX Runtime up to 1.25 fuses a transposition with MatMul, for which it has no kernel of doubles.
+        return array_of(op.Gemm(x.tensor, matrix.tensor, transB=1)) + asarray(intercept)
+    return x @ matrix.T + asarray(intercept)
 
 
 @converts("sklearn.linear_model.LinearRegression", "sklearn.linear_model.Ridge", "predict")
