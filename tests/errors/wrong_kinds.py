@@ -186,7 +186,7 @@ def _wrong_values() -> list[Any]:
             np.float32,
             np.datetime64("2020"),
             np.timedelta64(3, "s"),
-            np.timedelta64(3),
+            np.timedelta64(3, "D"),
             np.array([2, 3]),
             np.array([np.datetime64("2020")]),
             [10**400],

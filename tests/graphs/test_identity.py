@@ -53,7 +53,7 @@ def test_laws(law: Law) -> None:
         ),
         (np.zeros(2, np.uint16), np.zeros(2, np.float16), np.zeros(2, ml_dtypes.bfloat16)),
         (1.0, np.float64(1), [1.0], (1.0,), [np.float64(1)], slice(1), slice(0, 1), slice(None, 1.0)),
-        (np.timedelta64(1), np.timedelta64(1, "s"), np.timedelta64(1, "ms"), np.datetime64(1, "s")),
+        (np.timedelta64(1, "us"), np.timedelta64(1, "s"), np.timedelta64(1, "ms"), np.datetime64(1, "s")),
         ({}, {"a": 1}, [{}], {1}, float, np.float32, np.dtype(np.float32)),
     ],
 )
