@@ -137,9 +137,18 @@ def write(surface: Surface) -> str:
 
 def hand_on(stub: str, surface: Surface) -> str:
     """The stub of a package that exports what another stub defines, and nothing else of it."""
-    names = sorted({name for _, name in surface.names})
-    imports = "".join(f"from {stub} import {name} as {name}\n" for name in names)
+    homes = {name: _light_home(module, name) or stub for module, name in surface.names}
+    imports = "".join(f"from {homes[name]} import {name} as {name}\n" for name in sorted(homes))
     return f'{HEADER}"""{surface.docstring}"""\n\n{imports}'
+
+
+def _light_home(module: str, name: str) -> str | None:
+    """The module that a checker reads for a public name; None for those that have a stub."""
+    here = source(module)
+    if name in here.imports:
+        owner, original = here.imports[name]
+        return None if original is None or not owner.startswith("onnxsmith") else _light_home(owner, original)
+    return module if module.startswith(LIGHT) else None
 
 
 class _Writer:
@@ -162,8 +171,7 @@ class _Writer:
             self.define(owner, original)
             return
         if module.startswith("onnxsmith") and module.startswith(LIGHT):
-            self._imported(module, f"{name} as {name}")  # a checker reads it where it stands
-            return
+            return  # a checker reads it where it stands
         if name in self._defined:
             assert self._defined[name] == module, f"two things are called {name}"
             return

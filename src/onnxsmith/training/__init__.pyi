@@ -8,7 +8,7 @@ from onnxsmith.opset._stubs.training import History as History
 from onnxsmith.opset._stubs.training import Optimizer as Optimizer
 from onnxsmith.opset._stubs.training import Position as Position
 from onnxsmith.opset._stubs.training import SaveCheckpoint as SaveCheckpoint
-from onnxsmith.opset._stubs.training import Schedule as Schedule
+from onnxsmith.training.schedules import Schedule as Schedule
 from onnxsmith.opset._stubs.training import Trainer as Trainer
 from onnxsmith.opset._stubs.training import Training as Training
 from onnxsmith.opset._stubs.training import adam as adam

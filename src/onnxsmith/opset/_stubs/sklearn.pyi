@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
-from onnxsmith.training.schedules import Schedule, Schedule as Schedule
+from onnxsmith.training.schedules import Schedule
 from onnxsmith.types.value_types import TensorType
 from pathlib import Path
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from onnxsmith.errors.wrong_kinds import Given
 from onnxsmith.opset._stubs.foreign import IrModel
 from onnxsmith.opset._stubs.model import Model
-from onnxsmith.training.schedules import Rate, Schedule, Schedule as Schedule
+from onnxsmith.training.schedules import Rate, Schedule
 from onnxsmith.types.annotations import Annotation
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, overload
