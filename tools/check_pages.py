@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     with sync_playwright() as engine:
         browser = launch(engine)
         problems = [str(each) for each in check(browser, folder, pages)]
-        problems += search_problems(browser, folder, [("Softmax", "Softmax"), ("training_step", "grad")])
+        problems += search_problems(browser, folder, [("Softmax", "Softmax"), ("training_step", "training")])
         browser.close()
     for each in problems:
         print(each)
