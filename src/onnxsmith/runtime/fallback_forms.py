@@ -1,6 +1,6 @@
-"""A model told otherwise, for an ONNX Runtime that refuses it: other versions, wider types, function bodies.
+"""Fallback forms of a model that ONNX Runtime refuses: an older opset, wider element types, inlined function bodies.
 
-What is told means the same, unless less precision is asked for. The facts about the runtime are met in every form.
+A form means the same, unless less precision is asked for. The facts about the runtime are corrected in every form.
 """
 
 from __future__ import annotations
